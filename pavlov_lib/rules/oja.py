@@ -1,0 +1,110 @@
+"""Oja's rule: a neuron that fires hard turns its own synapses down.
+
+Each output neuron i learns by Hebb's rule and forgets in proportion to its own activity squared,
+so its incoming weights cannot grow without bound: homeostasis.
+
+This library uses the form with the *output clamped to the US*: during a pairing the neuron's activity is the value it
+is given, ``v_i``, not its own prediction. With the output left free (``v = S k``) the rule extracts principal components;
+the *subspace* form ``S + η v (k − Sᵀ v)ᵀ`` is the delta rule of the transposed memory. Both are other rules.
+"""
+
+from __future__ import annotations
+
+from .. import checks
+from ..checks import Array
+from .base import Rule, loop, outer, spread
+
+LIMIT = "the Oja rule is stable only while η v_i² ≤ 2 for every entry v_i; use a smaller rate or smaller values"
+
+
+def write(state: Array, key: Array, value: Array, *, rate=1.0) -> Array:
+    """Write one CS-US pair: ``S_i ← S_i + η v_i (k − v_i S_i)``.
+
+    Parameters
+    ----------
+    state : array (..., v, k)
+        The association matrix; it is not modified.
+    key : array (..., k)
+        The conditional stimulus.
+    value : array (..., v)
+        The unconditional stimulus.
+    rate : float or array (...)
+        Learning rate η, finite and not negative. Row i keeps (1 − η v_i²) of itself,
+        so it is stable while η v_i² ≤ 2, and forgets without overshoot while η v_i² ≤ 1.
+
+    Returns
+    -------
+    array (..., v, k)
+        The new state, of the kind that came in.
+
+    Raises
+    ------
+    ValueError
+        If a shape, dtype, kind, device or setting does not fit.
+
+    Notes
+    -----
+    Row i of the state becomes (1 − η v_i²) S_i + η v_i k.
+    Source: [Oja1982]_.
+
+    .. [Oja1982] E. Oja, A simplified neuron model as a principal component analyzer, J. Math. Biol. 15, 267-273, 1982.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bell, food = np.array([1.0, 0.0]), np.array([1.0])
+    >>> S = write(np.zeros((1, 2)), bell, food, rate=0.5)
+    >>> print(S, write(S, bell, food, rate=0.5))
+    [[0.5 0. ]] [[0.75 0.  ]]
+    """
+    checks.pair(state, key, value)
+    rate = checks.setting("rate", rate, key, tuple(state.shape[:-2]), "(...)")
+    return step(state, key, value, rate)
+
+
+def step(state: Array, key: Array, value: Array, rate) -> Array:
+    """One write, unchecked."""
+    drive = spread(rate, 1) * value
+    # per output neuron: S_i + η v_i (k − v_i S_i) = (1 − η v_i²) S_i + η v_i k
+    return (1 - drive * value)[..., None] * state + outer(drive, key)
+
+
+def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = None, rate=1.0):
+    """A forward pass, one time step after another: write pair t, then read with query t.
+
+    Parameters
+    ----------
+    keys, queries : array (..., t, k)
+    values : array (..., t, v)
+    state : array (..., v, k), optional
+        Where to start; empty (zeros) if not given.
+    rate : float or array (..., t)
+        Learning rate, finite and not negative.
+
+    Returns
+    -------
+    reads : array (..., t, v)
+    state : array (..., v, k)
+
+    Raises
+    ------
+    ValueError
+        If a shape, dtype, kind, device or setting does not fit, or an input is not finite.
+    FloatingPointError
+        If the state outgrew the dtype, as it does past the stability limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bell, food = np.ones((3, 1)), np.ones((3, 1))
+    >>> print(scan(bell, food, bell, rate=0.5)[0].ravel())
+    [0.5   0.75  0.875]
+    """
+    return loop(step, keys, values, queries, state, LIMIT, rate=rate)
+
+
+def scan_parallel(keys: Array, values: Array, queries: Array, *, state: Array | None = None, rate=1.0, chunk: int = 64):
+    raise NotImplementedError  # the chunked form comes next
+
+
+OJA = Rule("oja", "S_i + η v_i (k − v_i S_i)", write, scan, scan_parallel)
