@@ -1,0 +1,60 @@
+# Every target sets up what it needs, once. `make` alone lists them.
+VENV ?= .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+SITE := _build/html
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
+
+.DEFAULT_GOAL := help
+.PHONY: help book test lab serve notebooks lint bench lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+# --- set-up: the site needs neither torch nor the test tools, so that reading is quick to get ---
+$(BIN)/python:
+	tools/make_venv.sh $(VENV)
+
+$(VENV)/.book: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Setting up what the website needs (once) ..."
+	$(INSTALL) -e '.[book]'
+	@touch $@
+
+$(VENV)/.all: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Setting up everything, torch included (once) ..."
+	$(INSTALL) -e '.[torch,book,lab,test]'
+	@touch $(VENV)/.book $@
+
+# --- reading ---
+book: $(VENV)/.book  ## build the website from the executed notebooks
+	$(BIN)/jupyter-book build . -W --keep-going --quiet
+	@echo
+	@echo "The book is ready. Point your browser at file://$(CURDIR)/$(SITE)/index.html"
+	@echo "or run 'make serve' and open http://localhost:$(PORT)"
+
+serve: book  ## build the website and serve it on this machine
+	$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory $(SITE)
+
+# --- running ---
+lab: $(VENV)/.all  ## open the notebooks in JupyterLab
+	$(BIN)/jupyter lab --notebook-dir=. book/intro.md
+
+notebooks: $(VENV)/.all  ## run every notebook again and refresh the reference data (ONLY=book/oja.ipynb for one)
+	$(BIN)/python tools/execute_notebooks.py $(ONLY)
+
+bench: $(VENV)/.all  ## time the circuits against their peers
+	$(BIN)/python -m benchmarks
+
+# --- proving ---
+test: $(VENV)/.all  ## check everything: code, notebooks, website
+	tools/check.sh $(BIN)
+
+lint: $(VENV)/.all  ## check style and spelling only
+	tools/check.sh $(BIN) lint
+
+# --- keeping ---
+lock:  ## resolve the dependencies anew and write requirements.lock
+	tools/make_lock.sh
+
+clean:  ## remove what was built (not the environment)
+	rm -rf _build

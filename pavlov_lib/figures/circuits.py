@@ -1,0 +1,146 @@
+"""Drawn circuits, one per chapter, in one visual language.
+
+Blue boxes are stimuli, the amber box is the association matrix, round boxes are operations, green boxes are responses.
+Solid arrows carry activity, dashed arrows carry what is learned.
+"""
+
+from __future__ import annotations
+
+from .style import INK, new_figure
+
+_FILL = {"stimulus": "#cfe3f2", "memory": "#fbe0a6", "operation": "#fffdf7", "response": "#cdeadd", "error": "#f6d3c0"}
+
+# name: (title, {node: (x, y, text, kind)}, [(from, to, text, "flow" | "learn")])
+CIRCUITS = {
+    "mapping": (
+        "The conditioning circuit",
+        {
+            "key": (0, 1, "bell\nkey k (CS)", "stimulus"),
+            "value": (0, 2, "food\nvalue v (US)", "stimulus"),
+            "query": (0, 0, "test\nquery q", "stimulus"),
+            "write": (1.3, 1.5, "together?\nη v kᵀ", "operation"),
+            "S": (2.6, 1, "association\nmatrix S", "memory"),
+            "read": (3.9, 0, "response\nS q", "response"),
+        },
+        [
+            ("key", "write", "", "flow"),
+            ("value", "write", "", "flow"),
+            ("write", "S", "write", "learn"),
+            ("query", "S", "read", "flow"),
+            ("S", "read", "", "flow"),
+        ],
+    ),
+    "capacity": (
+        "Many pairs, one matrix",
+        {
+            "p1": (0, 2, "pair 1", "stimulus"),
+            "p2": (0, 1, "pair 2 ...", "stimulus"),
+            "pn": (0, 0, "pair n", "stimulus"),
+            "S": (1.6, 1, "S = Σ vᵢ kᵢᵀ\nd_v × d_k numbers", "memory"),
+            "q": (1.6, 0, "query kⱼ", "stimulus"),
+            "good": (3.5, 1.5, "signal vⱼ", "response"),
+            "bad": (3.5, 0.5, "interference\nΣ vᵢ (kᵢ·kⱼ)", "error"),
+        },
+        [
+            ("p1", "S", "", "learn"),
+            ("p2", "S", "", "learn"),
+            ("pn", "S", "", "learn"),
+            ("q", "S", "", "flow"),
+            ("S", "good", "", "flow"),
+            ("S", "bad", "", "flow"),
+        ],
+    ),
+    "depth": (
+        "A tower of memories",
+        {
+            "q": (0, 1, "item", "stimulus"),
+            "h1": (1.1, 2, "head 1", "memory"),
+            "h2": (1.1, 1, "head 2 ...", "memory"),
+            "h3": (1.1, 0, "head H", "memory"),
+            "d1": (2.3, 1, "decode:\nwhich item?", "operation"),
+            "l2": (3.4, 1, "layer 2\n(same again)", "memory"),
+            "out": (4.5, 1, "item after\nL hops", "response"),
+        },
+        [
+            ("q", "h1", "", "flow"),
+            ("q", "h2", "", "flow"),
+            ("q", "h3", "", "flow"),
+            ("h1", "d1", "", "flow"),
+            ("h2", "d1", "", "flow"),
+            ("h3", "d1", "", "flow"),
+            ("d1", "l2", "", "flow"),
+            ("l2", "out", "", "flow"),
+        ],
+    ),
+    "drift": (
+        "Four memories in one changing world",
+        {
+            "world": (0, 1, "a world\nthat turns", "stimulus"),
+            "hebb": (1.5, 2, "Hebb\nadds", "memory"),
+            "decay": (1.5, 1.33, "decay\nfades", "memory"),
+            "delta": (1.5, 0.67, "delta\ncorrects", "memory"),
+            "oja": (1.5, 0, "Oja\nrescales", "memory"),
+            "test": (3, 1, "ring every bell:\nS k against v(t)", "operation"),
+            "out": (4.4, 1, "norm, error,\ncosine", "response"),
+        },
+        [
+            ("world", "hebb", "", "learn"),
+            ("world", "decay", "", "learn"),
+            ("world", "delta", "", "learn"),
+            ("world", "oja", "", "learn"),
+            ("hebb", "test", "", "flow"),
+            ("decay", "test", "", "flow"),
+            ("delta", "test", "", "flow"),
+            ("oja", "test", "", "flow"),
+            ("test", "out", "", "flow"),
+        ],
+    ),
+}
+
+
+def draw_circuit(name: str):
+    """The circuit of a chapter as a diagram; returns the figure.
+
+    Raises
+    ------
+    ValueError
+        If there is no circuit of that name.
+
+    Examples
+    --------
+    >>> print(draw_circuit("mapping").digest().splitlines()[0])
+    The conditioning circuit
+    """
+    if name not in CIRCUITS:
+        raise ValueError(f"circuit must be one of {', '.join(CIRCUITS)}; got {name!r}")
+    title, nodes, arrows = CIRCUITS[name]
+    rows = max(y for _, y, _, _ in nodes.values()) - min(y for _, y, _, _ in nodes.values())
+    figure, ax = new_figure(height=1.1 + 0.85 * rows)
+    boxes = {key: _box(ax, *node) for key, node in nodes.items()}
+    for start, end, text, kind in arrows:
+        _arrow(ax, boxes[start], boxes[end], nodes[start], nodes[end], text, kind)
+    xs, ys = [x for x, *_ in nodes.values()], [y for _, y, *_ in nodes.values()]
+    ax.set(xlim=(min(xs) - 0.55, max(xs) + 0.6), ylim=(min(ys) - 0.45, max(ys) + 0.45))
+    ax.set_title(title, loc="left", fontsize=11.5)
+    ax.axis("off")
+    return figure
+
+
+def _box(ax, x: float, y: float, text: str, kind: str):
+    label = ax.text(x, y, text, ha="center", va="center", fontsize=9.5, linespacing=1.3, zorder=3)
+    style = "round,pad=0.45,rounding_size=0.9" if kind == "operation" else "round,pad=0.45,rounding_size=0.25"
+    label.set_bbox({"boxstyle": style, "facecolor": _FILL[kind], "edgecolor": INK, "linewidth": 1})
+    return label
+
+
+def _arrow(ax, start, end, start_node, end_node, text: str, kind: str) -> None:
+    ax.annotate(
+        "", xy=end_node[:2], xytext=start_node[:2], zorder=2,
+        arrowprops={
+            "arrowstyle": "-|>", "color": INK, "linewidth": 1.2, "linestyle": "--" if kind == "learn" else "-",
+            "patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "shrinkA": 2, "shrinkB": 2,
+        },
+    )  # fmt: skip
+    if text:
+        x, y = (start_node[0] + end_node[0]) / 2, (start_node[1] + end_node[1]) / 2
+        ax.text(x, y + 0.12, text, fontsize=9, ha="center", style="italic")

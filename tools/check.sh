@@ -1,0 +1,30 @@
+#!/bin/sh
+# All checks of 'make test', each step timed. $1 is the environment's bin folder; further words choose steps.
+set -eu
+cd "$(dirname "$0")/.."
+bin=$1
+shift
+steps=${*:-lint library notebooks site}
+export OMP_NUM_THREADS=1  # the checks run in parallel processes instead
+export PYTHONWARNINGS=default
+
+lint() {
+    "$bin/ruff" check . && "$bin/ruff" format --check .
+    "$bin/codespell"
+}
+library() { "$bin/python" -m pytest -q -n 2 tests/library --doctest-modules pavlov_lib; }
+notebooks() {
+    "$bin/python" -m pytest -q -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=120 book
+    "$bin/python" -m pytest -q -n 2 tests/notebooks
+}
+site() {
+    "$bin/jupyter-book" build . -W --keep-going --quiet --all
+    PAVLOV_SITE=_build/html "$bin/python" -m pytest -q tests/site
+}
+
+for step in $steps; do
+    start=$(date +%s)
+    echo "== $step"
+    "$step"
+    echo "== $step passed in $(($(date +%s) - start)) s"
+done
