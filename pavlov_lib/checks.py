@@ -157,7 +157,7 @@ def setting(name: str, x, like: Array, axes: tuple[int, ...], spelled: str, *, d
     return x
 
 
-def finished(reads: Array, state: Array, hint: str, **inputs: Array) -> None:
+def finished(reads: Array, result: Array, hint: str, **inputs) -> None:
     """Refuse to hand back NaN or infinity: say whether the input held it or the rule made it.
 
     Raises
@@ -167,16 +167,17 @@ def finished(reads: Array, state: Array, hint: str, **inputs: Array) -> None:
     FloatingPointError
         If the inputs were finite and the numbers outgrew the dtype; ``hint`` names the stability limit.
     """
-    if not values_are_readable(state):
+    if not values_are_readable(result):
         return
     # One sum sees every NaN and infinity, and costs a single pass.
-    if math.isfinite(float(_detached(reads).sum())) and math.isfinite(float(_detached(state).sum())):
+    if math.isfinite(float(_detached(reads).sum())) and math.isfinite(float(_detached(result).sum())):
         return
     for name, x in inputs.items():
-        all_finite(name, x)
-    for x in (reads, state):  # the sum itself may overflow where every entry is still finite
+        if not isinstance(x, float):  # a number was checked already
+            all_finite(name, x)
+    for x in (reads, result):  # the sum itself may overflow where every entry is still finite
         if not math.isfinite(float(abs(_detached(x)).max())):
-            raise FloatingPointError(f"the association matrix outgrew {dtype_name(state)}: {hint}")
+            raise FloatingPointError(f"the association matrix outgrew {dtype_name(x)}: {hint}")
 
 
 def count(name: str, value, minimum: int = 1) -> int:

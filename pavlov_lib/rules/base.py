@@ -104,10 +104,10 @@ def loop(step, keys: Array, values: Array, queries: Array, state: Array | None, 
     Each of ``settings`` is a number or an array ``(..., t)``, in the order in which ``step`` takes them.
     ``hint`` names the stability limit, for the error if the numbers outgrow the dtype.
     """
-    xp, state = checks.sequence(keys, values, queries, state)
+    xp, start = checks.sequence(keys, values, queries, state)
     settings = check_settings(keys, settings)
     steps = keys.shape[-2]
-    reads = []
+    state, reads = start, []
     for key, value, query, *now in zip(
         along(-2, steps, keys),
         along(-2, steps, values),
@@ -118,7 +118,7 @@ def loop(step, keys: Array, values: Array, queries: Array, state: Array | None, 
         state = step(state, key, value, *now)
         reads.append(apply(state, query))
     reads = xp.stack(reads, -2)
-    checks.finished(reads, state, hint, keys=keys, values=values, queries=queries)
+    checks.finished(reads, state, hint, keys=keys, values=values, queries=queries, state=start, **settings)
     return reads, state
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from .. import checks
 from ..checks import Array
 from .base import Rule, loop, outer, spread
+from .chunks import carry, parallel
 
 LIMIT = "plain Hebbian writing adds without bound; use a decay below 1, a smaller rate, or the delta or Oja rule"
 
@@ -112,11 +113,11 @@ def scan_parallel(
 ):
     """The same numbers as :func:`scan`, computed chunk by chunk with matrix products.
 
-    Inside a chunk, with ``M`` the state before it and ``D[i, j]`` the decay between writing j and reading i,
-    ``reads = ((Q Kᵀ) ∘ tril(D)) (η V) + D[i, 0] Q Mᵀ``.
+    Inside a chunk, with ``S`` the state before it, ``D[i, j]`` what is left at step i of what was written at step j,
+    and ``p[i]`` what is left at step i of ``S``: ``reads = (D ∘ Q Kᵀ) (η V) + p ∘ (Q Sᵀ)``.
 
     Parameters, returned values and errors are those of :func:`scan`;
-    ``chunk`` is the number of time steps that are worked on at once.
+    ``chunk`` is the number of time steps worked on at once, rounded down to a power of two.
 
     Examples
     --------
@@ -125,7 +126,38 @@ def scan_parallel(
     >>> print(scan_parallel(keys, values, np.ones((2, 2)))[0].ravel())
     [3. 7.]
     """
-    raise NotImplementedError  # the chunked form comes next
+    return parallel(chunked, keys, values, queries, state, chunk, LIMIT, rate=rate, decay=decay)
+
+
+def chunked(keys: Array, values: Array, queries: Array, state: Array, rate, decay):
+    """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads (..., n, c, v), state."""
+    xp = checks.namespace(keys=keys)
+    drive = spread(rate, 1) * values  # η V
+    match = xp.tril(queries @ keys.mT)  # how much of the bell at step j is in the test stimulus at step i ≥ j
+    kept = before = 1.0
+    if not (isinstance(decay, float) and decay == 1):
+        between, before = fading(xp, keys, decay)
+        kept = before[..., -1, None, None]
+        match = between * match
+        left = between[..., -1, :, None] * drive  # what is left of each write when its chunk ends
+    else:
+        left = drive
+    starts, state = carry(xp, state, kept, left.mT @ keys)
+    return match @ drive + spread(before, 1) * (queries @ starts.mT), state
+
+
+def fading(xp, keys: Array, decay) -> tuple[Array, Array]:
+    """What decay leaves: ``between (..., n, c, c)`` of write j at step i ≥ j; ``before (..., n, c)`` of the old state.
+
+    The logarithms between j and i are added up directly. A difference of two running sums would cancel:
+    one decay of 1e-300 would wipe out the digits of all that follow.
+    """
+    c = keys.shape[-2]
+    if isinstance(decay, float):
+        decay = xp.full((1, 1), decay, dtype=keys.dtype, device=keys.device)
+    log = xp.broadcast_to(xp.log(decay), (*decay.shape[:-1], c))
+    steps = xp.tril(xp.broadcast_to(log[..., None], (*log.shape, c)), -1)  # [i, j]: log decay at i, where i > j
+    return xp.tril(xp.exp(xp.cumsum(steps, -2))), xp.exp(xp.cumsum(log, -1))
 
 
 HEBBIAN = Rule("hebbian", "decay · S + η v kᵀ", write, scan, scan_parallel)
