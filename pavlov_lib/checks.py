@@ -125,6 +125,21 @@ def sequence(keys: Array, values: Array, queries: Array, state: Array | None):
     return xp, state
 
 
+def attention(keys: Array, values: Array, queries: Array, causal: bool):
+    """Check what attention gets; return the array module.
+
+    keys ``(..., t, k)``, values ``(..., t, v)``, queries ``(..., t, k)``; if not ``causal``, any number of queries.
+    """
+    xp = namespace(keys=keys, values=values, queries=queries)
+    for name, x in (("keys", keys), ("values", values), ("queries", queries)):
+        at_least(name, x, 2, "(..., t, v)" if name == "values" else "(..., t, k)")
+        not_empty(name, x)
+    *lead, t, k = keys.shape
+    shape("values", values, (*lead, t, values.shape[-1]), "(..., t, v)")
+    shape("queries", queries, (*lead, t if causal else queries.shape[-2], k), "(..., t, k)")
+    return xp
+
+
 def at_least(name: str, x: Array, axes: int, spelled: str) -> None:
     """Raise unless ``x`` has at least ``axes`` axes, written ``spelled`` in the message."""
     if x.ndim < axes:
