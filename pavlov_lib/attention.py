@@ -62,12 +62,13 @@ def softmax_attention(keys: Array, values: Array, queries: Array, *, causal: boo
     """
     xp = checks.attention(keys, values, queries, causal)
     scale = keys.shape[-1] ** -0.5 if scale is None else checks.number("scale", scale, 0, open_low=True)
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+    with checks.overflow_is_checked():
         scores = scale * (queries @ keys.mT)
         if causal:
             scores = xp.where(xp.tril(xp.ones_like(scores)) > 0, scores, -math.inf)
         reads = _softmax(xp, scores) @ values
-    checks.finished(reads, reads, "use a smaller scale or shorter keys", keys=keys, values=values, queries=queries)
+    hint = "use a smaller scale or shorter keys"
+    checks.finished(None, reads, hint, keys=keys, values=values, queries=queries)
     return reads
 
 
@@ -126,7 +127,7 @@ def linear_attention(
     [3. 7.]
     """
     xp = checks.attention(keys, values, queries, causal)
-    with np.errstate(all="ignore"):  # what overflows or divides by zero is refused below
+    with checks.overflow_is_checked():
         keys_seen, queries_seen = _features(feature_map, keys, queries)
         scores = queries_seen @ keys_seen.mT
         if causal:
@@ -135,7 +136,7 @@ def linear_attention(
         if normalize:
             reads = reads / scores.sum(-1)[..., None]
     hint = "the matches are too large, or the weights of a query add up to zero"
-    checks.finished(reads, reads, hint, keys=keys, values=values, queries=queries)
+    checks.finished(None, reads, hint, keys=keys, values=values, queries=queries)
     return reads
 
 

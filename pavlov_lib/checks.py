@@ -19,16 +19,21 @@ import numpy as np
 Array = Any  # a numpy.ndarray or a torch.Tensor; the library returns the kind it was given
 
 FLOATS = ("float32", "float64")
+_SPELLED = {"f": "float32", "d": "float64"}
 
 
 def is_tensor(x: object) -> bool:
     """True if ``x`` is a torch tensor; never imports torch."""
+    if isinstance(x, np.ndarray):
+        return False
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(x, torch.Tensor)
 
 
 def dtype_name(x: Array) -> str:
     """``"float32"`` for both ``numpy.float32`` and ``torch.float32``."""
+    if isinstance(x, np.ndarray):  # NumPy takes microseconds to spell a dtype, as long as a small matrix product
+        return _SPELLED.get(x.dtype.char) or str(x.dtype)
     return str(x.dtype).removeprefix("torch.")
 
 
@@ -172,8 +177,15 @@ def setting(name: str, x, like: Array, axes: tuple[int, ...], spelled: str, *, d
     return x
 
 
-def finished(reads: Array, result: Array, hint: str, **inputs) -> None:
+def overflow_is_checked() -> np.errstate:
+    """No NumPy warnings inside this block, since :func:`finished` looks at its result; torch never warns."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
+def finished(reads: Array | None, state: Array, hint: str, /, **inputs) -> None:
     """Refuse to hand back NaN or infinity: say whether the input held it or the rule made it.
+
+    Nothing is refused where looking at the numbers would cost: on a GPU, on ``meta``, while compiling.
 
     Raises
     ------
@@ -182,17 +194,19 @@ def finished(reads: Array, result: Array, hint: str, **inputs) -> None:
     FloatingPointError
         If the inputs were finite and the numbers outgrew the dtype; ``hint`` names the stability limit.
     """
-    if not values_are_readable(result):
+    if not values_are_readable(state):
         return
-    # One sum sees every NaN and infinity, and costs a single pass.
-    if math.isfinite(float(_detached(reads).sum())) and math.isfinite(float(_detached(result).sum())):
-        return
+    results = [x for x in (reads, state) if x is not None]
+    with overflow_is_checked():
+        # one sum sees every NaN and infinity, and costs a single pass
+        if all(math.isfinite(float(_detached(x).sum())) for x in results):
+            return
     for name, x in inputs.items():
         if not isinstance(x, float):  # a number was checked already
             all_finite(name, x)
-    for x in (reads, result):  # the sum itself may overflow where every entry is still finite
+    for x in results:  # the sum itself may overflow where every entry is still finite
         if not math.isfinite(float(abs(_detached(x)).max())):
-            raise FloatingPointError(f"the association matrix outgrew {dtype_name(x)}: {hint}")
+            raise FloatingPointError(f"the numbers outgrew {dtype_name(x)}: {hint}")
 
 
 def count(name: str, value, minimum: int = 1) -> int:

@@ -97,6 +97,14 @@ def along(axis: int, steps: int, x):
     return slices if len(slices) == steps else list(slices) * steps
 
 
+def once(step, state: Array, key: Array, value: Array, hint: str, *settings) -> Array:
+    """One checked write: what :func:`loop` does at every step, and the error if the numbers outgrow the dtype."""
+    with checks.overflow_is_checked():
+        new = step(state, key, value, *settings)
+    checks.finished(None, new, hint, state=state, key=key, value=value)
+    return new
+
+
 def loop(step, keys: Array, values: Array, queries: Array, state: Array | None, hint: str, **settings):
     """The definition of a scan: write, then read, one time step after another.
 
@@ -108,16 +116,17 @@ def loop(step, keys: Array, values: Array, queries: Array, state: Array | None, 
     settings = check_settings(keys, settings)
     steps = keys.shape[-2]
     state, reads = start, []
-    for key, value, query, *now in zip(
-        along(-2, steps, keys),
-        along(-2, steps, values),
-        along(-2, steps, queries),
-        *(along(-1, steps, x) for x in settings.values()),
-        strict=True,
-    ):
-        state = step(state, key, value, *now)
-        reads.append(apply(state, query))
-    reads = xp.stack(reads, -2)
+    with checks.overflow_is_checked():
+        for key, value, query, *now in zip(
+            along(-2, steps, keys),
+            along(-2, steps, values),
+            along(-2, steps, queries),
+            *(along(-1, steps, x) for x in settings.values()),
+            strict=True,
+        ):
+            state = step(state, key, value, *now)
+            reads.append(apply(state, query))
+        reads = xp.stack(reads, -2)
     checks.finished(reads, state, hint, keys=keys, values=values, queries=queries, state=start, **settings)
     return reads, state
 

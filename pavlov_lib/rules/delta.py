@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from .. import checks
 from ..checks import Array
-from .base import Rule, along, apply, loop, outer, spread
+from .base import Rule, along, apply, loop, once, outer, spread
 from .chunks import parallel
 
-LIMIT = "the delta rule is stable only while η‖k‖² < 2; use a smaller rate or shorter keys"
+LIMIT = "the stability limit of the delta rule is η‖k‖² < 2; use a smaller rate or shorter keys"
 
 
 def write(state: Array, key: Array, value: Array, *, rate=1.0) -> Array:
@@ -39,7 +39,9 @@ def write(state: Array, key: Array, value: Array, *, rate=1.0) -> Array:
     Raises
     ------
     ValueError
-        If a shape, dtype, kind, device or setting does not fit.
+        If a shape, dtype, kind, device or setting does not fit, or an input is not finite.
+    FloatingPointError
+        If the new state outgrew the dtype.
 
     Notes
     -----
@@ -61,7 +63,7 @@ def write(state: Array, key: Array, value: Array, *, rate=1.0) -> Array:
     """
     checks.pair(state, key, value)
     rate = checks.setting("rate", rate, key, tuple(state.shape[:-2]), "(...)")
-    return step(state, key, value, rate)
+    return once(step, state, key, value, LIMIT, rate)
 
 
 def step(state: Array, key: Array, value: Array, rate) -> Array:

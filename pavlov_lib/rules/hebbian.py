@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .. import checks
 from ..checks import Array
-from .base import Rule, loop, outer, spread
+from .base import Rule, loop, once, outer, spread
 from .chunks import carry, parallel
 
 LIMIT = "plain Hebbian writing adds without bound; use a decay below 1, a smaller rate, or the delta or Oja rule"
@@ -40,7 +40,9 @@ def write(state: Array, key: Array, value: Array, *, rate=1.0, decay=1.0) -> Arr
     Raises
     ------
     ValueError
-        If a shape, dtype, kind, device or setting does not fit.
+        If a shape, dtype, kind, device or setting does not fit, or an input is not finite.
+    FloatingPointError
+        If the new state outgrew the dtype.
 
     Notes
     -----
@@ -63,7 +65,7 @@ def write(state: Array, key: Array, value: Array, *, rate=1.0, decay=1.0) -> Arr
     lead = tuple(state.shape[:-2])
     rate = checks.setting("rate", rate, key, lead, "(...)")
     decay = checks.setting("decay", decay, key, lead, "(...)", decay=True)
-    return step(state, key, value, rate, decay)
+    return once(step, state, key, value, LIMIT, rate, decay)
 
 
 def step(state: Array, key: Array, value: Array, rate, decay) -> Array:

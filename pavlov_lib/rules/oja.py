@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from .. import checks
 from ..checks import Array
-from .base import Rule, loop, outer, spread
+from .base import Rule, loop, once, outer, spread
 from .chunks import carry, parallel
 
-LIMIT = "the Oja rule is stable only while η v_i² ≤ 2 for every entry v_i; use a smaller rate or smaller values"
+LIMIT = "the stability limit of the Oja rule is η v_i² ≤ 2, for every entry v_i; use a smaller rate or smaller values"
 
 
 def write(state: Array, key: Array, value: Array, *, rate=1.0) -> Array:
@@ -42,7 +42,9 @@ def write(state: Array, key: Array, value: Array, *, rate=1.0) -> Array:
     Raises
     ------
     ValueError
-        If a shape, dtype, kind, device or setting does not fit.
+        If a shape, dtype, kind, device or setting does not fit, or an input is not finite.
+    FloatingPointError
+        If the new state outgrew the dtype.
 
     Notes
     -----
@@ -61,7 +63,7 @@ def write(state: Array, key: Array, value: Array, *, rate=1.0) -> Array:
     """
     checks.pair(state, key, value)
     rate = checks.setting("rate", rate, key, tuple(state.shape[:-2]), "(...)")
-    return step(state, key, value, rate)
+    return once(step, state, key, value, LIMIT, rate)
 
 
 def step(state: Array, key: Array, value: Array, rate) -> Array:
