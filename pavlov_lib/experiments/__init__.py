@@ -3,8 +3,11 @@
 from .capacity import capacity_at, run_capacity, run_context, run_worst_case
 from .depth import at_budget, run_depth
 from .drift import TRACKERS, run_drift
+from .growth import run_growth, run_prompts
+from .unlearning import EDITS, run_unlearning
 
 __all__ = [
+    "EDITS",
     "TRACKERS",
     "at_budget",
     "capacity_at",
@@ -12,5 +15,8 @@ __all__ = [
     "run_context",
     "run_depth",
     "run_drift",
+    "run_growth",
+    "run_prompts",
+    "run_unlearning",
     "run_worst_case",
 ]

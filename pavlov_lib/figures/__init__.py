@@ -2,9 +2,11 @@
 
 from .capacity import draw_capacity, draw_context, draw_threshold, draw_worst_case
 from .circuits import draw_circuit
+from .conditioning import draw_generalisation, draw_growth, draw_prompts, draw_protocol, draw_stability
 from .depth import draw_depth, draw_readouts
 from .drift import draw_drift
-from .style import RULE_STYLE, heat_map, new_figure
+from .style import RULE_STYLE, finish, heat_map, new_figure
+from .unlearning import draw_unlearning
 
 __all__ = [
     "RULE_STYLE",
@@ -13,9 +15,16 @@ __all__ = [
     "draw_context",
     "draw_depth",
     "draw_drift",
+    "draw_generalisation",
+    "draw_growth",
+    "draw_prompts",
+    "draw_protocol",
     "draw_readouts",
+    "draw_stability",
     "draw_threshold",
+    "draw_unlearning",
     "draw_worst_case",
+    "finish",
     "heat_map",
     "new_figure",
 ]
