@@ -77,7 +77,7 @@ def check_figure(name: str, table: pd.DataFrame) -> None:
 
 
 def check_claim(
-    claim: str, quantity: str, *, predicted, measured: float, se: float | None = None, holds: bool,
+    claim: str, quantity: str, *, predicted, measured, se: float | None = None, holds: bool,
     condition: str | None = None,
 ) -> None:  # fmt: skip
     """Print prediction, measurement and verdict of one claim, and compare them with the reference.
@@ -92,7 +92,8 @@ def check_claim(
         What was measured, in a few words.
     predicted : float or str
         The number that theory gives, or words for an inequality (``"below 0.01"``).
-    measured : float
+    measured : float or str
+        The number, or words where only the order of rounding errors was measured (``"below 1e-12"``).
     se : float, optional
         Standard error of the measurement.
     holds : bool
@@ -109,13 +110,14 @@ def check_claim(
     """
     if not re.fullmatch(r"C([1-9]|1\d|2[0-4])", str(claim)):
         raise ValueError(f"claim must be one of C1 to C24; got {claim!r}")
-    measured = checks.number("measured", measured)
-    uncertainty = "" if se is None else f" ± {checks.number('se', se, 0):.2g}"
+    if not isinstance(measured, str):
+        uncertainty = "" if se is None else f" ± {checks.number('se', se, 0):.2g}"
+        measured = f"{checks.number('measured', measured):.{_digits(measured, se)}g}{uncertainty}"
     line = {
         "claim": claim,
         "quantity": quantity,
         "predicted": predicted if isinstance(predicted, str) else f"{checks.number('predicted', predicted):.4g}",
-        "measured": f"{measured:.{_digits(measured, se)}g}{uncertainty}",
+        "measured": measured,
         "verdict": "not seen here" if not holds else f"holds if {condition}" if condition else "holds",
     }
     slug = re.sub(r"[^a-z0-9]+", "-", quantity.lower()).strip("-")

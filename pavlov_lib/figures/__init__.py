@@ -5,6 +5,7 @@ from .circuits import draw_circuit
 from .conditioning import draw_generalisation, draw_growth, draw_prompts, draw_protocol, draw_stability
 from .depth import draw_depth, draw_readouts
 from .drift import draw_drift
+from .mapping import draw_gradient
 from .style import RULE_STYLE, finish, heat_map, new_figure
 from .unlearning import draw_unlearning
 
@@ -16,6 +17,7 @@ __all__ = [
     "draw_depth",
     "draw_drift",
     "draw_generalisation",
+    "draw_gradient",
     "draw_growth",
     "draw_prompts",
     "draw_protocol",
