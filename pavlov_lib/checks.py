@@ -9,6 +9,7 @@ torch is never imported here: an array can only be a tensor if the caller has im
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 import sys
@@ -177,8 +178,10 @@ def setting(name: str, x, like: Array, axes: tuple[int, ...], spelled: str, *, d
     return x
 
 
-def overflow_is_checked() -> np.errstate:
-    """No NumPy warnings inside this block, since :func:`finished` looks at its result; torch never warns."""
+def overflow_is_checked(like: Array):
+    """A block without NumPy's warnings, since :func:`finished` looks at its result; torch never warns."""
+    if is_tensor(like):
+        return contextlib.nullcontext()
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
@@ -197,7 +200,7 @@ def finished(reads: Array | None, state: Array, hint: str, /, **inputs) -> None:
     if not values_are_readable(state):
         return
     results = [x for x in (reads, state) if x is not None]
-    with overflow_is_checked():
+    with overflow_is_checked(state):
         # one sum sees every NaN and infinity, and costs a single pass
         if all(math.isfinite(float(_detached(x).sum())) for x in results):
             return

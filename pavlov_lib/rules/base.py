@@ -99,7 +99,7 @@ def along(axis: int, steps: int, x):
 
 def once(step, state: Array, key: Array, value: Array, hint: str, *settings) -> Array:
     """One checked write: what :func:`loop` does at every step, and the error if the numbers outgrow the dtype."""
-    with checks.overflow_is_checked():
+    with checks.overflow_is_checked(key):
         new = step(state, key, value, *settings)
     checks.finished(None, new, hint, state=state, key=key, value=value)
     return new
@@ -116,7 +116,7 @@ def loop(step, keys: Array, values: Array, queries: Array, state: Array | None, 
     settings = check_settings(keys, settings)
     steps = keys.shape[-2]
     state, reads = start, []
-    with checks.overflow_is_checked():
+    with checks.overflow_is_checked(keys):
         for key, value, query, *now in zip(
             along(-2, steps, keys),
             along(-2, steps, values),

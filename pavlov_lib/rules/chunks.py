@@ -21,7 +21,7 @@ def parallel(form, keys: Array, values: Array, queries: Array, state: Array | No
     xp, empty_or_given = checks.sequence(keys, values, queries, state)
     chunk = checks.count("chunk", chunk)
     settings = check_settings(keys, settings)
-    with checks.overflow_is_checked():
+    with checks.overflow_is_checked(keys):
         reads, state = _pieces(form, xp, keys, values, queries, empty_or_given, chunk, settings)
     checks.finished(reads, state, hint, keys=keys, values=values, queries=queries, state=empty_or_given, **settings)
     return reads, state
