@@ -90,6 +90,8 @@ def expected_recall(rule: str, n: int, d_k: int, d_v: int, *, rate: float = 1.0,
     checks.one_of("rule", rule, _RECALL)
     n, d_k, d_v = checks.count("n", n), checks.count("d_k", d_k), checks.count("d_v", d_v)
     eta, decay = checks.number("rate", rate, 0), checks.number("decay", decay, 0, 1, open_low=True)
+    if decay != 1 and rule != "hebbian":
+        raise ValueError(f"decay must be 1 for the {rule} rule, which has none; got {decay}")
     signal, power = _RECALL[rule](n, d_k, d_v, eta, decay)
     with np.errstate(invalid="ignore", divide="ignore"):
         cosine = np.where(power > 0, signal / np.sqrt(power), 0.0)
@@ -326,7 +328,7 @@ def oja_plateau_norm(d_v: int, rate: float = 1.0) -> float:
     Examples
     --------
     >>> round(oja_plateau_norm(64), 2)
-    5.74
+    5.72
     """
     eta, d_v = checks.number("rate", rate, 0, open_low=True), checks.count("d_v", d_v)
     kept = 1 - 2 * eta / d_v + 3 * eta**2 / (d_v * (d_v + 2))
