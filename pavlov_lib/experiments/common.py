@@ -9,6 +9,8 @@ import numpy as np
 from .. import checks
 from ..rules import RULES, Rule
 
+DECAYED = "hebbian+decay"  # the Hebbian rule with a decay below one, where an experiment compares both
+
 
 def find_rule(name: str) -> Rule:
     """The rule of that name, or ``ValueError``."""

@@ -10,9 +10,8 @@ import pandas as pd
 
 from .. import checks, stimuli
 from ..rules import RULES, Rule
-from .common import cosine, mean_and_se, mover, to_numpy
+from .common import DECAYED, cosine, mean_and_se, mover, to_numpy
 
-DECAYED = "hebbian+decay"
 TRACKERS = ("hebbian", DECAYED, "delta", "oja")
 
 

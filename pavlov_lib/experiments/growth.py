@@ -7,10 +7,10 @@ import pandas as pd
 
 from .. import checks, stimuli
 from ..rules import RULES
-from .common import find_rule, mean_and_se
-from .drift import DECAYED
+from .common import DECAYED, find_rule, mean_and_se
 
 WORLDS = ("one pair", "new pairs")
+BATCH = 2**22  # numbers: 32 MB in float64, which a browser can spare
 GROWERS = ("hebbian", DECAYED, "delta")
 
 
@@ -147,12 +147,21 @@ def run_prompts(
     codes = np.eye(symbols)
     rows = []
     for n, rng in zip(pairs, stimuli.generators(seed, len(pairs)), strict=True):
-        keys, names = stimuli.unit_vectors(rng, trials, n, key_dim), rng.integers(symbols, size=(trials, n))
-        _, state = learning.scan_parallel(keys, codes[names], keys)
-        every, which = np.arange(trials), rng.integers(n, size=trials)
-        asked, right = keys[every, which], names[every, which]
-        for question, memory in (("its own prompt", state), ("another prompt", np.roll(state, 1, axis=0))):
-            answer = (memory @ asked[..., None])[..., 0].argmax(-1)
-            rows.append((question, n, *mean_and_se((answer == right).astype(float)), 1 / symbols))
+        right = {question: [] for question in ("its own prompt", "another prompt")}
+        for size in _batches(trials, n * (key_dim + symbols)):
+            keys, names = stimuli.unit_vectors(rng, size, n, key_dim), rng.integers(symbols, size=(size, n))
+            _, state = learning.scan_parallel(keys, codes[names], keys)
+            every, which = np.arange(size), rng.integers(n, size=size)
+            for question, memory in zip(right, (state, np.roll(state, 1, axis=0)), strict=True):
+                answer = (memory @ keys[every, which][..., None])[..., 0].argmax(-1)
+                right[question].append(answer == names[every, which])
+        for question, answers in right.items():
+            rows.append((question, n, *mean_and_se(np.concatenate(answers).astype(float)), 1 / symbols))
     table = pd.DataFrame(rows, columns=["asked", "pairs", "accuracy", "accuracy_se", "chance"])
     return table.sort_values("asked", ascending=False, ignore_index=True, kind="stable")
+
+
+def _batches(trials: int, numbers: int) -> list[int]:
+    """Split the trials so that a batch stays small in memory, and holds at least two prompts to exchange."""
+    size = max(4, BATCH // numbers)
+    return [len(part) for part in np.array_split(np.arange(trials), -(-trials // size))]
