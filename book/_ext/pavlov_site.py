@@ -13,16 +13,20 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from docutils import nodes
+from docutils.parsers.rst import Directive
+from pavlov_lib.widgets import explorer
 
 DESCRIPTION = (
     "A book to read, run and teach from: attention in transformers as Pavlovian conditioning, "
     "with every number and figure made by the code beside it."
 )
+EXPLORERS_SCRIPT = "_static/explorers.js"
 CARD = "_static/social-card.png"
 CARD_ALT = "A bell and food write into a matrix of connections, and a dog's mouth waters."
 
 
 def setup(app):
+    app.add_directive("explorer", ExplorerDirective)
     app.connect("config-inited", configure)
     # After every other extension has added its files to the page.
     app.connect("html-page-context", mend_page, priority=900)
@@ -52,6 +56,18 @@ def drop_thebe(app):
                 app.disconnect(listener.id)
 
 
+class ExplorerDirective(Directive):
+    """``{explorer} capacity``: an explorer on a page that is no notebook."""
+
+    required_arguments = 1
+
+    def run(self):
+        try:
+            return [nodes.raw("", explorer(self.arguments[0]).html(), format="html")]
+        except ValueError as problem:
+            raise self.error(str(problem)) from problem
+
+
 # --- every page ------------------------------------------------------------------------------------------------------
 
 
@@ -61,8 +77,8 @@ def mend_page(app, pagename, templatename, context, doctree):
     context["social"] = social(app.config.html_baseurl, pagename, doctree)
     for kind in ("script_files", "css_files"):
         context[kind] = own_files(context.get(kind, []))
-    if "body" in context:
-        context["body"] = mend_body(context["body"])
+    context["body"] = mend_body(context.get("body", ""))
+    context["explorers"] = EXPLORERS_SCRIPT if 'class="pavlov-explorer"' in context["body"] else ""
 
 
 def own_files(files: list) -> list:
