@@ -7,6 +7,8 @@ each simulation is large enough (its standard error is a few per cent at most) f
 
 import itertools
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -352,6 +354,17 @@ def test_oja_row_is_a_weighted_mean_of_keys_over_responses(seed, rate):
     assert np.all(np.linalg.norm(state, axis=-1) <= 1 / np.abs(values).min(0) + ROUNDING)
 
 
+@quick
+@given(seed=seeds)
+def test_oja_rows_stay_within_their_bound_up_to_the_stability_limit(seed):
+    rng = np.random.default_rng(seed)
+    keys, values = unit_vectors(rng, 100, 4), np.sqrt(rng.uniform(0.1, 1.9, (100, 3))) * rng.choice([-1, 1], (100, 3))
+    square = values**2  # η v_i² at rate 1
+    bound = np.where(square <= 1, 1 / np.abs(values), np.abs(values) / (2 - square)).max(0)
+    _, state = OJA.scan(keys, values, keys)
+    assert np.all(np.linalg.norm(state, axis=-1) <= bound + ROUNDING)
+
+
 def test_oja_has_no_bound_that_holds_for_every_response():
     # a neuron that is always fed a little settles at k/v_i, as long as 1/v_i
     small = np.full((40_000, 1), 0.02)
@@ -433,6 +446,22 @@ def test_free_output_oja_finds_the_principal_component_of_what_it_sees():
     # an axis estimated from 6000 samples is off by an angle of about 3/sqrt(6000), and its cosine by half its square
     assert abs(w[0] @ vectors[0]) > 0.995
     assert np.linalg.norm(w) == pytest.approx(1, abs=0.01)
+
+
+# --- the page of proofs ----------------------------------------------------------------------------------------------
+
+
+def test_every_theorem_of_the_page_of_proofs_names_tests_that_exist():
+    root = Path(__file__).parents[2]
+    page = (root / "book" / "proofs.md").read_text(encoding="utf-8")
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    named = re.findall(r"`(test_\w+)`", page)
+    missing = [name for name in named if f"def {name}(" not in tests]
+    assert not missing
+    # between a statement and the end of its section there is a line that says what checks it
+    for section in re.split(r"^#{2,3} ", page, flags=re.M)[1:]:
+        if "```{prf:" in section:
+            assert "**Checked by** `test_" in section[section.rindex("```{prf:") :], section.splitlines()[0]
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------
