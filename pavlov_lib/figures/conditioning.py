@@ -86,10 +86,14 @@ def draw_generalisation(tables: dict[str, pd.DataFrame], ax=None, *, width: int)
     :func:`pavlov_lib.protocols.generalisation` with that ``width``; returns the figure.
     """
     figure, ax = axes_for(ax)
-    for rule, table in tables.items():
+    for size, (rule, table) in zip((12, 8, 4), tables.items(), strict=False):  # points that coincide stay visible
         last = table[table.trial == table.trial.max()]
         distance = np.arange(len(last)) - len(last) // 2
-        ax.plot(distance, last.response / last.response.max(), **(RULE_STYLE[rule] | {"linestyle": "none"}))
+        ax.plot(
+            distance,
+            last.response / last.response.max(),
+            **(RULE_STYLE[rule] | {"linestyle": "none", "markersize": size}),
+        )
     cosine = np.maximum(0, 1 - np.abs(distance) / width)
     ax.plot(distance, cosine, label="cosine of the keys", **PREDICTION)
     finish(
