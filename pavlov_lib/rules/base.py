@@ -52,7 +52,9 @@ def read(state: Array, query: Array) -> Array:
     Raises
     ------
     ValueError
-        If the shapes, dtypes, kinds or devices do not fit together.
+        If the shapes, dtypes, kinds or devices do not fit together, or an input is not finite.
+    FloatingPointError
+        If the answer outgrew the dtype.
 
     Notes
     -----
@@ -69,8 +71,12 @@ def read(state: Array, query: Array) -> Array:
     """
     checks.namespace(state=state, query=query)
     checks.at_least("state", state, 2, "(..., v, k)")
+    checks.not_empty("state", state)
     checks.shape("query", query, (*state.shape[:-2], state.shape[-1]), "(..., k)")
-    return apply(state, query)
+    with checks.overflow_is_checked(query):
+        recalled = apply(state, query)
+    checks.finished(None, recalled, "use a smaller state or a shorter query", state=state, query=query)
+    return recalled
 
 
 def apply(state: Array, x: Array) -> Array:

@@ -285,6 +285,11 @@ def test_one_write_that_outgrows_the_dtype_is_an_error_that_names_the_limit(name
         RULES[name].write(state, key, value)
 
 
+def test_a_read_that_outgrows_the_dtype_is_an_error(array):
+    with pytest.raises(FloatingPointError, match="outgrew float64"):
+        read(array([[1e200]]), array([1e200]))
+
+
 def test_large_numbers_whose_sum_overflows_are_still_an_answer(array):
     keys = array([[1.0], [1.0]])
     values = array([[1.5e308], [0.0]])  # reads 1.5e308 twice: each is finite, their sum is not
