@@ -18,7 +18,7 @@ def draw_capacity(table: pd.DataFrame, ax=None, *, show: str = "fidelity"):
     --------
     >>> from pavlov_lib.experiments import run_capacity
     >>> print(draw_capacity(run_capacity(dims=[16], loads=[1.0, 2.0], trials=5)).digest().splitlines()[0])
-    A bucket fills: how well an average pair is recalled (retrieval fidelity, mean cosine against load n/d_k)
+    A bucket fills: how well an average pair is recalled (retrieval fidelity, mean cosine against load $n/d_k$)
     """
     figure, ax = axes_for(ax)
     groups = list(table.groupby("d_k"))
@@ -31,7 +31,7 @@ def draw_capacity(table: pd.DataFrame, ax=None, *, show: str = "fidelity"):
     _, widest = groups[-1]
     ax.plot(widest.n / widest.d_k, widest[f"predicted_{show}"], label="predicted", **PREDICTION)
     names = {"fidelity": "retrieval fidelity, mean cosine", "error": "mean squared error of recall"}
-    finish(ax, "A bucket fills: how well an average pair is recalled", xlabel="load n/d_k", ylabel=names[show])
+    finish(ax, "A bucket fills: how well an average pair is recalled", xlabel="load $n/d_k$", ylabel=names[show])
     return figure
 
 
@@ -48,7 +48,7 @@ def draw_threshold(thresholds: pd.DataFrame, ax=None, *, tau: float = 0.9):
     finish(
         ax,
         "Average case: capacity is a straight line",
-        xlabel="key dimension d_k",
+        xlabel="key dimension $d_k$",
         ylabel=f"pairs held at fidelity {tau:g}",
     )
     return figure
@@ -71,7 +71,7 @@ def draw_worst_case(table: pd.DataFrame, ax=None):
         "Worst case: capacity grows as a square root",
         xscale="log",
         yscale="log",
-        xlabel="key dimension d_k",
+        xlabel="key dimension $d_k$",
         ylabel="pairs",
     )
     return figure
@@ -92,7 +92,7 @@ def draw_context(table: pd.DataFrame, ax=None):
         ax,
         "Newer pairs bury the first one",
         xscale="log",
-        xlabel="pairs in the context, n",
+        xlabel="pairs in the context, $n$",
         ylabel="fidelity of the first pair",
         ylim=(0, 1.05),
     )

@@ -56,7 +56,7 @@ def _points(ax, curve, against: str, *, color, marker, label: str) -> None:
     ax.plot(curve[against], curve.predicted.clip(lower=FLOOR), color=color, linewidth=1.2)
 
 
-_AXIS = {"layers": "layers L", "heads": "heads H", "d_k": "key dimension d_k"}
+_AXIS = {"layers": "layers $L$", "heads": "heads $H$", "d_k": "key dimension $d_k$"}
 _TITLE = {
     "layers": "Every layer is one more card to fall",
     "heads": "Heads hold the tower together",
@@ -78,8 +78,16 @@ READOUT_STYLE = {
 }
 
 
+_READOUT_TITLE = {
+    "heads": "Three ways to listen to several heads",
+    "layers": "The same matrices, stacked high or side by side",
+}
+
+
 def draw_readouts(table: pd.DataFrame, ax=None, *, against: str = "heads"):
     """Failure against ``against``, one curve per read-out, on a logarithmic axis; lines are predicted."""
+    if against not in _READOUT_TITLE:
+        raise ValueError(f"against must be one of {', '.join(_READOUT_TITLE)}; got {against!r}")
     if table.duplicated([against, "readout"]).any():
         raise ValueError(f"rows must differ in {against} or readout; got several rows for one point")
     figure, ax = axes_for(ax)
@@ -92,7 +100,7 @@ def draw_readouts(table: pd.DataFrame, ax=None, *, against: str = "heads"):
     ax.minorticks_off()
     finish(
         ax,
-        "Three ways to listen to several heads",
+        _READOUT_TITLE[against],
         yscale="log",
         ylim=(FLOOR / 1.5, 1.5),
         xlabel=_AXIS[against],

@@ -31,5 +31,5 @@ def draw_drift(table: pd.DataFrame, ax=None, *, show: str = "error", reversal: i
     if reversal is not None:
         ax.axvline(reversal, color=INK, linewidth=1, linestyle=":", label="reversal")
     label, title = _AXES[show]
-    finish(ax, title, xlabel="step t", ylabel=label, yscale="linear" if show == "cosine" else "log")
+    finish(ax, title, xlabel="step $t$", ylabel=label, yscale="linear" if show == "cosine" else "log")
     return figure

@@ -11,7 +11,12 @@ ORDER = [
     "figures", "widgets", "__main__",
 ]  # fmt: skip
 # A package's shared ground: its other files may import these, and these import none of the others.
-BASES = {"rules": {"base", "chunks"}, "experiments": {"common"}, "figures": {"style"}, "protocols": {"trials", "run", "schedules"}}
+BASES = {
+    "rules": {"base", "chunks"},
+    "experiments": {"common"},
+    "figures": {"style"},
+    "protocols": {"trials", "run", "schedules"},
+}
 NEEDS_TORCH = {"models", "training"}
 
 

@@ -40,7 +40,7 @@ def plain_pip_lines() -> list[str]:
 
 
 @pytest.mark.skipif(
-    os.environ.get("PAVLOV_PLAIN_PIP") != "1", reason="takes minutes; tools/check.sh runs it with PAVLOV_PLAIN_PIP=1"
+    os.environ.get("PAVLOV_PLAIN_PIP") != "1", reason="takes minutes; the gate sets PAVLOV_PLAIN_PIP=1"
 )
 def test_the_plain_pip_route_works_in_a_clean_environment(tmp_path):
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(tmp_path / "book")], check=True)
