@@ -94,9 +94,11 @@ def run_unlearning(
             residual = ((after @ keys[:, 0, :, None])[..., 0] * values[:, 0]).sum(-1)
             change = ((keys @ (after - before).mT) ** 2).sum(-1)
             stray = ((after - before) ** 2).sum((-2, -1)) / key_dim  # the mean over all directions of a unit key
-            measured = (residual, change[:, 1], change[:, 2:].mean(-1), stray)
+            measured = (_settled(residual, 1e-12), *(_settled(x, 1e-20) for x in (change[:, 1], change[:, 2:], stray)))
             predicted = {"delta": overlap**2, "hebbian+decay": (1 - decay**fades) ** 2}.get(edit, 0.0)
-            rows.append((edit, overlap, *(x for m in measured for x in mean_and_se(m)), predicted))
+            rows.append(
+                (edit, overlap, *(x for m in measured for x in mean_and_se(m.reshape(trials, -1).mean(-1))), predicted)
+            )
     names = ("residual", "neighbour", "others", "fresh")
     columns = ["edit", "overlap", *(c for name in names for c in (name, f"{name}_se")), "predicted"]
     table = pd.DataFrame(rows, columns=columns)
@@ -122,6 +124,11 @@ def _stimuli(rng, trials: int, n: int, d: int, overlap: float):
     keys[:, 1] = overlap * unwanted + np.sqrt(1 - overlap**2) * across
     values = np.linalg.qr(rng.standard_normal((trials, d, n)))[0].mT
     return keys, values
+
+
+def _settled(x: np.ndarray, rounding: float) -> np.ndarray:
+    """Zero for what is only rounding, since its digits differ from machine to machine."""
+    return np.where(np.abs(x) < rounding, 0.0, x)
 
 
 def _hebbian(state, keys, values, **_):

@@ -6,11 +6,13 @@ import pandas as pd
 
 from .style import INK, PREDICTION, RULE_STYLE, axes_for, finish
 
+# Several edits do no harm at all: their markers differ in size, so that all of them stay visible at zero.
 _EDIT_STYLE = {
-    "hebbian": RULE_STYLE["hebbian"] | {"label": "Hebb, shown without outcome"},
+    "hebbian": RULE_STYLE["hebbian"] | {"label": "Hebb, shown without outcome", "markersize": 12},
     "hebbian+decay": RULE_STYLE["hebbian+decay"] | {"label": "fading of everything"},
     "delta": RULE_STYLE["delta"] | {"label": "delta, once"},
-    "delta, rehearsed": RULE_STYLE["delta"] | {"label": "delta, others rehearsed", "markerfacecolor": "none"},
+    "delta, rehearsed": RULE_STYLE["delta"]
+    | {"label": "delta, others rehearsed", "markerfacecolor": "none", "markersize": 9},
     "protected": {"color": INK, "marker": "x", "label": "protected write"},
 }
 _HARM = {
