@@ -3,6 +3,7 @@
 from .capacity import draw_capacity, draw_context, draw_threshold, draw_worst_case
 from .circuits import draw_circuit
 from .conditioning import draw_generalisation, draw_growth, draw_prompts, draw_protocol, draw_stability
+from .cost import draw_cost, draw_matches
 from .depth import draw_depth, draw_readouts
 from .drift import draw_drift
 from .mapping import draw_gradient
@@ -14,11 +15,13 @@ __all__ = [
     "draw_capacity",
     "draw_circuit",
     "draw_context",
+    "draw_cost",
     "draw_depth",
     "draw_drift",
     "draw_generalisation",
     "draw_gradient",
     "draw_growth",
+    "draw_matches",
     "draw_prompts",
     "draw_protocol",
     "draw_readouts",

@@ -88,6 +88,31 @@ CIRCUITS = {
             ("S", "safe", "", "flow"),
         ],
     ),
+    "linear_attention": (
+        "One context, two routes, the same numbers",
+        {
+            "x": (0, 1, "tokens X", "stimulus"),
+            "k": (1.15, 2, "keys K", "stimulus"),
+            "v": (1.15, 1, "values V", "stimulus"),
+            "q": (1.15, 0, "queries Q", "stimulus"),
+            "S": (2.7, 2, "step by step:\nS + v kᵀ, then S q", "memory"),
+            "M": (2.7, 0, "all at once:\nQ Kᵀ masked, times V", "operation"),
+            "out": (4.2, 1, "the same\nresponses", "response"),
+        },
+        [
+            ("x", "k", "", "flow"),
+            ("x", "v", "", "flow"),
+            ("x", "q", "", "flow"),
+            ("k", "S", "", "learn"),
+            ("v", "S", "", "learn"),
+            ("q", "S", "", "flow"),
+            ("k", "M", "", "flow"),
+            ("v", "M", "", "flow"),
+            ("q", "M", "", "flow"),
+            ("S", "out", "", "flow"),
+            ("M", "out", "", "flow"),
+        ],
+    ),
     "capacity": (
         "Many pairs, one matrix",
         {
