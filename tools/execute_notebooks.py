@@ -38,6 +38,8 @@ def execute(path: Path) -> float:
     notebook.metadata = nbformat.from_dict(KEPT)  # the version of this machine's Python is no part of the book
     for i, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{i:03d}"  # stable ids keep a re-run's difference to what changed
+        for output in cell.get("outputs", []):  # a view of a kernel that is gone: the explorer's HTML beside it stays
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     write_whole(path, nbformat.writes(notebook) + "\n")
     return seconds
 
