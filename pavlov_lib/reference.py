@@ -133,6 +133,65 @@ def check_claim(
     print(f"{claim} {line['verdict']}: {quantity}, predicted {line['predicted']}, measured {line['measured']}")
 
 
+def claims_table() -> pd.DataFrame:
+    """Every claim of the book with what was measured about it: the page of claims in numbers.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per line that :func:`check_claim` keeps, in the order of the claims; a claim without any line has one
+        row with empty ``quantity``, ``predicted`` and ``measured``. Further columns: ``claim``, ``says`` (the claim in
+        the book's words), ``chapters`` (a list), ``argument`` (for a reading that no number decides, else empty) and
+        ``verdict``: that of the line; without a line ``"explained"`` where there is an argument, else ``"open"``.
+
+    Raises
+    ------
+    ValueError
+        If a line belongs to no claim.
+
+    Examples
+    --------
+    >>> table = claims_table()
+    >>> table.claim.nunique()
+    24
+    """
+    claims = tomllib.loads((data_folder() / "claims.toml").read_text(encoding="utf-8"))
+    lines = {claim: [] for claim in claims}
+    for path in sorted((data_folder() / "claims").glob("*.json")):
+        line = json.loads(path.read_text(encoding="utf-8"))
+        if line["claim"] not in claims:
+            raise ValueError(f"{path.name} must belong to one of {', '.join(claims)}; got {line['claim']}")
+        lines[line["claim"]].append(line)
+    rows = []
+    for claim, entry in claims.items():
+        about = {"claim": claim, "says": entry["says"], "chapters": entry["chapters"]}
+        about["argument"] = entry.get("argument", "")
+        none = {"verdict": "explained" if about["argument"] else "open"}
+        rows += [about | line for line in lines[claim] or [none]]
+    columns = ["claim", "says", "chapters", "argument", "quantity", "predicted", "measured", "verdict"]
+    return pd.DataFrame(rows, columns=columns).fillna("")
+
+
+def verdict_of(lines: pd.DataFrame) -> str:
+    """The verdict on one claim from its rows of :func:`claims_table`, in a few words.
+
+    Examples
+    --------
+    >>> verdict_of(pd.DataFrame({"verdict": ["holds", "holds if keys are random"], "argument": ["", ""]}))
+    'holds if keys are random'
+    >>> verdict_of(pd.DataFrame({"verdict": ["holds", "not seen here"], "argument": ["", ""]}))
+    'holds in part: 1 of 2 measurements'
+    """
+    verdicts = list(lines.verdict)
+    borne_out = [v for v in verdicts if v.startswith("holds")]
+    if not borne_out:
+        return verdicts[0]  # explained, open, or not seen here
+    if len(borne_out) < len(verdicts):
+        return f"holds in part: {len(borne_out)} of {len(verdicts)} measurements"
+    conditions = list(dict.fromkeys(v.removeprefix("holds if ") for v in verdicts if v != "holds"))
+    return f"holds if {'; if '.join(conditions)}" if conditions else "holds"
+
+
 def self_check(answer, expected, *, relative: float = 1e-3) -> None:
     """Tell a reader whether the answer to an exercise is right. ``...`` means that it is still open.
 
