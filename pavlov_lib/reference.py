@@ -236,11 +236,13 @@ def _compare(name: str, table: pd.DataFrame, reference: pd.DataFrame, relative: 
         raise AssertionError(f"{name}: {len(table)} rows; the reference has {len(reference)}")
     differs = np.zeros(len(table), dtype=bool)
     for column in table.columns:
-        now, then = table[column].to_numpy(), reference[column].to_numpy()
-        if np.issubdtype(then.dtype, np.floating):
-            differs |= ~np.isclose(now.astype(float), then, rtol=relative, atol=absolute, equal_nan=True)
-        else:
-            differs |= now.astype(then.dtype) != then
+        now, then = table[column], reference[column]
+        if pd.api.types.is_float_dtype(then) and pd.api.types.is_numeric_dtype(now):
+            close = np.isclose(now.to_numpy(float), then.to_numpy(float), relative, absolute, equal_nan=True)
+        else:  # words and whole numbers; 3.5 is not 3, and "3" is not either
+            now, then = now.to_numpy(object), then.to_numpy(object)
+            close = np.array([a == b or (pd.isna(a) and pd.isna(b)) for a, b in zip(now, then, strict=True)])
+        differs |= ~close
     if differs.any():
         shown = np.flatnonzero(differs)[:5]
         raise AssertionError(

@@ -174,7 +174,7 @@ def run_worst_case(
 
 def run_context(
     dims=(16, 64, 256), lengths=(1, 2, 4, 8, 16, 32, 64, 128, 256), trials: int = 60, seed: int = 0,
-    rule: str = "hebbian", *, rate: float = 1.0, **settings,
+    rule: str = "hebbian", *, rate: float = 1.0, decay: float = 1.0,
 ) -> pd.DataFrame:  # fmt: skip
     """How well the *first* association of a context is recalled as the context grows.
 
@@ -187,8 +187,8 @@ def run_context(
         As in :func:`run_capacity`.
     lengths : sequence of int
         Context lengths at which to report.
-    **settings
-        Further settings of the rule (``decay`` of the Hebbian rule).
+    decay : float
+        What is kept per step, in (0, 1]; below 1 for "hebbian" only.
 
     Returns
     -------
@@ -208,7 +208,8 @@ def run_context(
     """
     dims, lengths = checks.counts("dims", dims), checks.counts("lengths", lengths)
     trials, learning = checks.count("trials", trials), find_rule(rule)
-    checks.number("rate", rate, 0)
+    theory.expected_recall(rule, 1, 1, 1, rate=rate, decay=decay)  # refuses settings that do not fit the rule
+    settings = {"decay": decay} if decay != 1 else {}
     rows = []
     for rng, d_k in zip(stimuli.generators(seed, len(dims)), dims, strict=True):
         keys = stimuli.unit_vectors(rng, trials, max(lengths), d_k)
