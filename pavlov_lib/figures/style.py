@@ -120,7 +120,7 @@ def axes_for(ax):
 
 def series_colors(n: int) -> list:
     """``n`` colours for an ordered series, dark to light, none too light for paper."""
-    return [mpl.colormaps[SERIES_MAP](x) for x in np.linspace(0.0, 0.8, n)]
+    return [mpl.colormaps[SERIES_MAP](x) for x in np.linspace(0.0, 0.7, n)]
 
 
 def finish(ax, title: str, *, columns: int = 2, **axes) -> None:
