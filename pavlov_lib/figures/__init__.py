@@ -6,6 +6,7 @@ from .conditioning import draw_generalisation, draw_growth, draw_prompts, draw_p
 from .cost import draw_cost, draw_matches
 from .depth import draw_depth, draw_readouts
 from .drift import draw_drift
+from .homeostasis import draw_components, draw_homeostasis, draw_overshoot
 from .mapping import draw_gradient
 from .style import RULE_STYLE, finish, heat_map, new_figure
 from .unlearning import draw_unlearning
@@ -14,6 +15,7 @@ __all__ = [
     "RULE_STYLE",
     "draw_capacity",
     "draw_circuit",
+    "draw_components",
     "draw_context",
     "draw_cost",
     "draw_depth",
@@ -21,7 +23,9 @@ __all__ = [
     "draw_generalisation",
     "draw_gradient",
     "draw_growth",
+    "draw_homeostasis",
     "draw_matches",
+    "draw_overshoot",
     "draw_prompts",
     "draw_protocol",
     "draw_readouts",

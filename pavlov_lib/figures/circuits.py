@@ -155,6 +155,25 @@ CIRCUITS = {
             ("l2", "out", "", "flow"),
         ],
     ),
+    "oja": (
+        "A neuron that turns itself down",
+        {
+            "key": (0, 0, "bell\nkey k", "stimulus"),
+            "value": (0, 2, "food\nvalue v", "stimulus"),
+            "write": (1.5, 0.67, "product η vᵢ k\nis added", "operation"),
+            "own": (1.5, 2, "own activity η vᵢ²\nscales down", "operation"),
+            "S": (3.1, 1.33, "row Sᵢ of\nthe matrix", "memory"),
+            "read": (4.5, 1.33, "response\nSᵢ q", "response"),
+        },
+        [
+            ("key", "write", "", "flow"),
+            ("value", "write", "", "flow"),
+            ("value", "own", "", "flow"),
+            ("write", "S", "", "learn"),
+            ("own", "S", "", "learn"),
+            ("S", "read", "", "flow"),
+        ],
+    ),
     "drift": (
         "Four memories in one changing world",
         {
