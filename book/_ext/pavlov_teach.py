@@ -20,6 +20,7 @@ COURSE = "Attention Works like Pavlov's Dog"
 def setup(app):
     app.add_directive("quiz", QuizDirective)
     app.add_directive("quiz-files", QuizFilesDirective)
+    app.connect("doctree-read", ask_for_mathematics)
     app.connect("build-finished", write_files)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -44,9 +45,7 @@ class QuizDirective(Directive):
             shown = pavlov_quiz.page(pavlov_quiz.load(path))
         except ValueError as problem:
             raise self.error(str(problem)) from problem
-        # what is raw HTML to Sphinx may hold mathematics all the same
-        env.get_domain("math").data["has_equations"][env.docname] = True
-        return [nodes.raw("", shown, format="html")]
+        return [nodes.raw("", shown, format="html", classes=["quiz"])]
 
 
 class QuizFilesDirective(Directive):
@@ -65,6 +64,12 @@ class QuizFilesDirective(Directive):
         )
         whole = f'<li>All chapters at once: <a href="quiz/pavlov.gift">GIFT of all {len(all_banks)} chapters</a></li>'
         return [nodes.raw("", f"<ul>\n{whole}\n{rows}\n</ul>", format="html")]
+
+
+def ask_for_mathematics(app, doctree):
+    """What is raw HTML to Sphinx may hold mathematics all the same: load MathJax where there is a quiz."""
+    if any("quiz" in node["classes"] for node in doctree.findall(nodes.raw)):
+        app.env.get_domain("math").data["has_equations"][app.env.docname] = True
 
 
 def files(all_banks: list[pavlov_quiz.Bank]) -> dict[str, bytes]:
