@@ -1,7 +1,7 @@
-"""``{chapter-map}``: the chapters and what each needs, drawn from the chapters' own first cells.
+"""``{chapter-map}``: the chapters as a tree of what each needs, made from the chapters' own first cells.
 
 Every chapter says what it needs ("**Before you start.** Necessary: ..."), how long it takes ("**Time.**") and what it
-promises. The map is made from these lines at build time, so it cannot go stale.
+promises. The tree is made from these lines at build time, so it cannot go stale.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import json
 import re
 from pathlib import Path
 
+import yaml
 from docutils import nodes
 from docutils.parsers.rst import Directive
-
-BOX, GAP, HEIGHT, STEP, ACROSS = 112, 10, 40, 74, 3
 
 
 def setup(app):
@@ -25,14 +24,20 @@ def setup(app):
 class ChapterMap(Directive):
     def run(self):
         env = self.state.document.settings.env
-        chapters = read_chapters(Path(env.srcdir) / "book", list(env.found_docs))
+        chapters = read_chapters(Path(env.srcdir) / "book", toc_order(env))
         for chapter in chapters:
             env.note_dependency(f"book/{chapter['name']}.ipynb")
-        return [nodes.raw("", drawing(chapters) + listing(chapters), format="html")]
+        return [nodes.raw("", tree(chapters), format="html")]
+
+
+def toc_order(env) -> list[str]:
+    """The pages in the order of _toc.yml."""
+    pages = yaml.safe_load(Path(env.srcdir, "_toc.yml").read_text(encoding="utf-8"))
+    return [chapter["file"] for part in pages["parts"] for chapter in part["chapters"]]
 
 
 def read_chapters(book: Path, documents: list[str]) -> list[dict]:
-    """Title, promise, needs and times of every chapter of the site, in an order in which each follows its needs."""
+    """Title, promise, needs and times of every chapter of the site, in the order of the site."""
     chapters = {}
     for path in sorted(book.glob("*.ipynb")):
         head = "".join(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"])
@@ -50,74 +55,31 @@ def read_chapters(book: Path, documents: list[str]) -> list[dict]:
         }
     for chapter in chapters.values():
         chapter["needs"] = [name for name in chapter["needs"] if name in chapters]
-    for chapter in chapters.values():
-        chapter["level"] = level(chapter["name"], chapters)
-    return sorted(chapters.values(), key=lambda chapter: chapter["level"])
+    order = [name.removeprefix("book/") for name in documents]
+    return sorted(chapters.values(), key=lambda chapter: order.index(chapter["name"]))
 
 
-def level(name: str, chapters: dict) -> int:
-    return 1 + max((level(need, chapters) for need in chapters[name]["needs"]), default=-1)
+def tree(chapters: list[dict]) -> str:
+    """A list in which each chapter stands under the first one that it needs; a screen reader reads it as it is."""
+    titles = {chapter["name"]: chapter["title"].split(":")[0] for chapter in chapters}
+
+    def branch(parent: str | None) -> str:
+        items = [item(chapter, titles) + branch(chapter["name"]) for chapter in chapters if first(chapter) == parent]
+        return f'<ul class="chapter-map">{"".join(f"<li>{i}</li>" for i in items)}</ul>' if items else ""
+
+    return branch(None)
 
 
-def rows(chapters: list[dict]) -> list[list[dict]]:
-    """Levels from top to bottom; a level of many chapters takes several rows, so that the map fits on a phone."""
-    found = []
-    for depth in range(1 + max(chapter["level"] for chapter in chapters)):
-        same = [chapter for chapter in chapters if chapter["level"] == depth]
-        found += [same[i : i + ACROSS] for i in range(0, len(same), ACROSS)]
-    return found
+def first(chapter: dict) -> str | None:
+    return chapter["needs"][0] if chapter["needs"] else None
 
 
-def drawing(chapters: list[dict]) -> str:
-    """The map as inline SVG: boxes are links, lines run from what is needed to what needs it."""
-    width = ACROSS * BOX + (ACROSS - 1) * GAP
-    lines_of_boxes = rows(chapters)
-    place = {}
-    for y, row in enumerate(lines_of_boxes):
-        left = (width - len(row) * BOX - (len(row) - 1) * GAP) / 2
-        for x, chapter in enumerate(row):
-            place[chapter["name"]] = (left + x * (BOX + GAP), y * STEP + 2)
-    height = (len(lines_of_boxes) - 1) * STEP + HEIGHT + 4
-    svg = [
-        f'<svg class="chapter-map" viewBox="-2 0 {width + 4} {height}" role="group" '
-        'aria-label="Map of the chapters: lines run from what is needed to what needs it">'
-    ]
-    for chapter in chapters:
-        x2, y2 = place[chapter["name"]]
-        for need in chapter["needs"]:
-            x1, y1 = place[need]
-            top, bottom = y1 + HEIGHT, y2
-            svg.append(
-                f'<path class="need" d="M{x1 + BOX / 2:g} {top:g}C{x1 + BOX / 2:g} {top + 24:g} '
-                f'{x2 + BOX / 2:g} {bottom - 24:g} {x2 + BOX / 2:g} {bottom:g}"/>'
-            )
-    for chapter in chapters:
-        x, y = place[chapter["name"]]
-        words = short(chapter["title"])
-        svg.append(
-            f'<a href="{chapter["name"]}.html"><rect x="{x:g}" y="{y:g}" width="{BOX}" height="{HEIGHT}" rx="7"/>'
-        )
-        svg.append(f'<text x="{x + BOX / 2:g}" y="{y + HEIGHT / 2 + 4:g}">{html.escape(words)}</text></a>')
-    return "".join([*svg, "</svg>"])
-
-
-def short(title: str) -> str:
-    """The part of a title before its colon, or its first words."""
-    head = title.split(":")[0]
-    return head if len(head) <= 18 else head.split(",")[0]
-
-
-def listing(chapters: list[dict]) -> str:
-    """The same in words: what each chapter promises and needs, and how long it takes."""
-    titles = {chapter["name"]: chapter["title"] for chapter in chapters}
-    items = []
-    for chapter in chapters:
-        needs = ", ".join(f'<a href="{n}.html">{html.escape(short(titles[n]))}</a>' for n in chapter["needs"])
-        where = "runs in a browser" if chapter["browser"] else "needs torch"
-        promise = re.sub(r"[*$]", "", chapter["promise"].removeprefix("After this chapter "))
-        items.append(
-            f'<li><a href="{chapter["name"]}.html"><strong>{html.escape(chapter["title"])}</strong></a>: '
-            f"{html.escape(promise)} "
-            f"<small>({chapter['minutes']} minutes, {where}; needs {needs or 'no other chapter'})</small></li>"
-        )
-    return f'<ul class="chapter-list">{"".join(items)}</ul>'
+def item(chapter: dict, titles: dict[str, str]) -> str:
+    also = " and ".join(f'<a href="{name}.html">{html.escape(titles[name])}</a>' for name in chapter["needs"][1:])
+    where = "runs in a browser" if chapter["browser"] else "needs torch"
+    promise = re.sub(r"[*$]", "", chapter["promise"].removeprefix("After this chapter "))
+    return (
+        f'<a href="{chapter["name"]}.html"><strong>{html.escape(chapter["title"])}</strong></a> '
+        f"<small>{chapter['minutes']} minutes, {where}{'; also needs ' + also if also else ''}</small>"
+        f"<p>{html.escape(promise[0].upper() + promise[1:])}</p>"
+    )
