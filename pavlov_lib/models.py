@@ -206,7 +206,8 @@ class MemoryLayer(nn.Module):
         gates = [(gate + bias).transpose(1, 2) for gate, bias in zip(gates, self.gates, strict=True)]
         settings = {"rate": gates[0].sigmoid()}
         if self.decays:
-            settings["decay"] = (F.logsigmoid(gates[1]) / DECAY_ROOT).exp()
+            # e^-10 keeps nothing that matters, and stays above the zero that a decay may not be
+            settings["decay"] = (F.logsigmoid(gates[1]) / DECAY_ROOT).clamp(min=-10).exp()
         return keys, queries, values, settings
 
     def _normed(self, reads: torch.Tensor) -> torch.Tensor:

@@ -108,9 +108,11 @@ class MultiHop:
     Parameters
     ----------
     chains : int
-        Chains of ``hops`` links each, and as many questions; ``chains · hops`` pairs.
+        Chains of ``hops`` links each: ``chains · hops`` pairs.
     hops : int
         Links in a chain, and the largest number of hops that is asked for.
+    queries : int, optional
+        Questions per sequence, each about another chain; all chains are asked for if not given.
     symbols : int
         To draw the chains from, at least ``chains · (hops + 1)``.
     stale : int
@@ -132,13 +134,20 @@ class MultiHop:
     chains: int = 3
     hops: int = 2
     symbols: int = 12
+    queries: int | None = None
     stale: int = 0
 
     def __post_init__(self):
         needed = checks.count("chains", self.chains) * (checks.count("hops", self.hops) + 1)
         if checks.count("symbols", self.symbols) < needed:
             raise ValueError(f"symbols must be at least chains · (hops + 1) = {needed}; got {self.symbols}")
+        _up_to("queries", self.asking, 1, self.chains)
         _up_to("stale", self.stale, 0, self.chains * self.hops)
+
+    @property
+    def asking(self) -> int:
+        """Questions per sequence."""
+        return self.chains if self.queries is None else self.queries
 
     @property
     def vocab(self) -> int:
@@ -151,7 +160,7 @@ class MultiHop:
         items = items.reshape(size, self.chains, self.hops + 1)
         bells, foods = items[:, :, :-1].reshape(size, -1), items[:, :, 1:].reshape(size, -1)
         wrong = (foods + rng.integers(1, self.symbols, size=foods.shape)) % self.symbols
-        chain = _choose(rng, size, self.chains, self.chains)
+        chain = _choose(rng, size, self.chains, self.asking)
         hops = rng.integers(1, self.hops + 1, size=chain.shape)
         row = np.arange(size)[:, None]
         context = _context(rng, bells, foods, wrong, self.stale)
