@@ -19,6 +19,8 @@ from tqdm.auto import tqdm
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from set_repository import known_address, with_install_cell  # noqa: E402
+
 from pavlov_lib.reference import UPDATE, write_whole  # noqa: E402
 
 RUN_TIMES = ROOT / "book" / "data" / "run_times.json"
@@ -27,7 +29,7 @@ KEPT = {"kernelspec": {"display_name": "Python 3", "language": "python", "name":
 
 def execute(path: Path) -> float:
     """Run one notebook, write it back, return the seconds it took."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook = with_install_cell(nbformat.read(path, as_version=4), known_address())
     client = NotebookClient(
         notebook, timeout=600, kernel_name="python3", record_timing=False, store_widget_state=False,
         resources={"metadata": {"path": str(path.parent)}},

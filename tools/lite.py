@@ -282,7 +282,7 @@ def pages() -> list[Path]:
 
 
 def for_the_browser(page: Path) -> str:
-    """A page as the browser gets it: a notebook asks for the one kernel there is, by its name, so nobody must choose."""
+    """A page as the browser gets it: a notebook asks by name for the one kernel there is, so nobody must choose."""
     text = page.read_text(encoding="utf-8")
     if page.suffix == ".md":
         return text
@@ -297,7 +297,7 @@ def extensions() -> list[Path]:
     missing = [folder.name for folder in folders if not folder.is_dir()]
     if missing:
         raise RuntimeError(
-            f"the environment must hold the JupyterLab extensions of {EXTENSIONS}; {missing} are missing"
+            f"the environment must hold the JupyterLab extensions {EXTENSIONS}; {missing} are missing"
         )
     return folders
 
