@@ -6,24 +6,31 @@ Only the state walks from chunk to chunk, so the one loop left is ``chunk`` time
 
 from __future__ import annotations
 
+import functools
+
 from .. import checks
 from ..checks import Array
 from .base import along, check_settings
 
 
-def parallel(form, keys: Array, values: Array, queries: Array, state: Array | None, chunk: int, hint: str, **settings):
+def parallel(name, form, keys: Array, values: Array, queries: Array, state: Array | None, chunk: int, hint, **settings):
     """Check, cut into chunks, apply ``form``, join: the frame of every ``scan_parallel``.
 
     ``form(keys, values, queries, state, *settings) -> (reads, state)`` gets keys and queries (..., n, c, k),
     values (..., n, c, v) and settings (..., n, c), where a setting may also be a number or have axes of length 1.
     It returns reads (..., n, c, v) and the state (..., v, k) after the last chunk.
+    ``name`` is that of its tuned twin, which does the same work faster for torch on a CPU.
     """
-    xp, empty_or_given = checks.sequence(keys, values, queries, state)
+    xp, start = checks.sequence(keys, values, queries, state)
     chunk = checks.count("chunk", chunk)
     settings = check_settings(keys, settings)
+    if checks.is_tensor(keys) and checks.values_are_readable(keys):  # on a CPU, and not while compiling
+        from . import tuned  # only here, since it loads torch
+
+        form = functools.partial(getattr(tuned, name), form)
     with checks.overflow_is_checked(keys):
-        reads, state = _pieces(form, xp, keys, values, queries, empty_or_given, chunk, settings)
-    checks.finished(reads, state, hint, keys=keys, values=values, queries=queries, state=empty_or_given, **settings)
+        reads, state = _pieces(form, xp, keys, values, queries, start, chunk, settings)
+    checks.finished(reads, state, hint, keys=keys, values=values, queries=queries, state=start, **settings)
     return reads, state
 
 

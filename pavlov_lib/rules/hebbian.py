@@ -128,7 +128,7 @@ def scan_parallel(
     >>> print(scan_parallel(keys, values, np.ones((2, 2)))[0].ravel())
     [3. 7.]
     """
-    return parallel(chunked, keys, values, queries, state, chunk, LIMIT, rate=rate, decay=decay)
+    return parallel("hebbian", chunked, keys, values, queries, state, chunk, LIMIT, rate=rate, decay=decay)
 
 
 def chunked(keys: Array, values: Array, queries: Array, state: Array, rate, decay):

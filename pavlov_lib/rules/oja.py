@@ -128,7 +128,7 @@ def scan_parallel(keys: Array, values: Array, queries: Array, *, state: Array | 
     >>> print(scan_parallel(bell, food, bell, rate=0.5)[0].ravel())
     [0.5   0.75  0.875]
     """
-    return parallel(chunked, keys, values, queries, state, chunk, LIMIT, rate=rate)
+    return parallel("oja", chunked, keys, values, queries, state, chunk, LIMIT, rate=rate)
 
 
 def chunked(keys: Array, values: Array, queries: Array, state: Array, rate):

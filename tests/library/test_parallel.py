@@ -1,5 +1,8 @@
 """The fast form gives the numbers of the loop that defines each rule: forward and gradient, on all it accepts."""
 
+import functools
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -255,6 +258,73 @@ def test_gradients_are_those_of_finite_differences(name, form):
 
     assert torch.autograd.gradcheck(call, (*arrays, rate, state))
     assert torch.autograd.gradgradcheck(call, (*arrays, rate, state))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_second_derivatives_where_one_tensor_serves_as_bell_and_as_test(name):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    rule, rng = RULES[name], np.random.default_rng(21)
+    keys, values, _ = (torch.tensor(x, requires_grad=True) for x in draw(rng, rule, steps=5, key_dim=2, value_dim=2))
+    for form in (rule.scan, rule.scan_parallel):
+        assert torch.autograd.gradgradcheck(lambda k, v, form=form: form(k, v, k, rate=0.3), (keys, values))
+
+
+# --- the tuned forms of torch on a CPU, whose backward is written by hand, against the plain form left to autograd
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rates", ["number", "array"])
+@pytest.mark.parametrize("size", [1, 2, 16, 64])
+@pytest.mark.parametrize("name", RULES)
+def test_the_tuned_form_equals_the_plain_form(name, size, rates, dtype):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    from pavlov_lib.rules import tuned
+
+    rule, rng = RULES[name], np.random.default_rng(22)
+    plain = importlib.import_module(f"pavlov_lib.rules.{name}").chunked
+    arrays = [x.reshape(2, 3, 4, size, -1) for x in draw(rng, rule, steps=4 * size, lead=(2, 3), dtype=dtype)]
+    state = rng.standard_normal((2, 3, 4, 5)).astype(dtype)
+    rate = tame(rule) * rng.uniform(0, 1, (2, 3, 4, size)).astype(dtype) if rates == "array" else tame(rule)
+    decay = [1.0] if name == "hebbian" else []
+    expected, got = (
+        gradients(
+            lambda k, v, q, s, rate, form=form: form(k, v, q, s, rate, *decay), [*arrays, state], {"rate": rate}, torch
+        )
+        for form in (plain, functools.partial(getattr(tuned, name), plain))
+    )
+    for x, y in zip(got, expected, strict=True):
+        assert distance(x, y) <= (EXACT if dtype == "float64" else EXACT32)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_tuned_form_is_what_torch_on_a_cpu_gets(name, monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    from pavlov_lib.rules import tuned
+
+    calls = []
+    monkeypatch.setattr(tuned, name, lambda plain, *arrays: calls.append(name) or plain(*arrays))
+    arrays = [torch.from_numpy(x) for x in draw(np.random.default_rng(23), RULES[name], steps=64)]
+    RULES[name].scan_parallel(*arrays)
+    assert calls == [name]
+    RULES[name].scan_parallel(*(x.to("meta") for x in arrays))  # there the plain form serves
+    assert calls == [name]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_gradient_of_the_reads_or_of_the_state_alone_taken_twice(name):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    rule = RULES[name]
+    arrays = [torch.tensor(x, requires_grad=True) for x in draw(np.random.default_rng(24), rule, steps=70)]
+    for which in (0, 1):
+        expected, got = (
+            form(*arrays, rate=tame(rule))[which].square().sum() for form in (rule.scan, rule.scan_parallel)
+        )
+        expected = torch.autograd.grad(expected, arrays, materialize_grads=True)
+        for _ in range(2):  # the second time must find what the first one used unchanged
+            for x, y in zip(
+                torch.autograd.grad(got, arrays, materialize_grads=True, retain_graph=True), expected, strict=True
+            ):
+                assert distance(x, y) <= EXACT
 
 
 @pytest.mark.parametrize("name", RULES)

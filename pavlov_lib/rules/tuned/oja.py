@@ -1,0 +1,132 @@
+"""Oja's rule, tuned."""
+
+from __future__ import annotations
+
+import torch
+
+from ...checks import Array
+from .shared import after_each_chunk, before_each_chunk, by_hand, call, driven, flat, remember, through_rate
+
+
+def oja(plain, keys: Array, values: Array, queries: Array, state: Array, rate):
+    """As :func:`pavlov_lib.rules.oja.chunked`."""
+    return call(Oja, plain, keys, values, queries, state, rate)
+
+
+class Oja(torch.autograd.Function):
+    """Blocks of time joined two by two, as in the plain form.
+
+    Joining makes many passes over its arrays, so it goes over a few chunks at a time, which stay in the cache,
+    and backward joins again rather than keep what each pass left.
+    """
+
+    setup_context = staticmethod(remember)
+
+    @staticmethod
+    def forward(keys, values, queries, state, rate, plain):
+        b, K, V, Q = len(keys), flat(keys), flat(values), flat(queries)
+        U = driven(values, rate)
+        reads, kept, writes = torch.empty_like(V), torch.empty_like(V), torch.empty_like(V)
+        for few in tiles(V):
+            join(K[few], V[few], U[few], Q[few], reads[few], kept[few], writes[few])
+        buffer = K.new_empty(len(K) + 1, *state.shape[1:])
+        torch.bmm(writes.mT, K, out=buffer[1:])
+        starts, final = before_each_chunk(buffer, state, kept[:, -1].view(b, -1, V.shape[-1], 1))
+        reads.addcmul_(kept, torch.bmm(Q, starts.mT))
+        return reads.view(values.shape), final, kept, writes, starts
+
+    @by_hand
+    def backward(inputs, rate, left, reads_grad, state_grad):
+        keys, values, queries, *_ = inputs
+        kept, writes, starts = left
+        b, K, V, Q, G = len(keys), flat(keys), flat(values), flat(queries), flat(reads_grad)
+        U = driven(values, rate)
+        from_state = G * kept
+        queries_grad = torch.bmm(from_state, starts)
+        buffer = K.new_empty(len(K) + 1, *starts.shape[1:])
+        torch.bmm(from_state.mT, Q, out=buffer[:-1])
+        after, first = after_each_chunk(buffer, state_grad, kept[:, -1].view(b, -1, V.shape[-1], 1))
+        kept_grad = torch.bmm(Q, starts.mT, out=from_state).mul_(G)
+        kept_grad[:, -1] += (after * starts).sum(-1)
+        drive_grad, keys_grad = torch.bmm(K, after.mT), torch.bmm(writes, after)
+        del after, buffer
+        for few in tiles(V):
+            part = [x[few] for x in (K, V, U, Q)]
+            levels = join(*part, *(torch.empty_like(part[1]) for _ in range(3)))
+            part_again(*part, levels, *(x[few] for x in (G, keys_grad, kept_grad, drive_grad, queries_grad)))
+        values_grad, rate_grad = through_rate(drive_grad, values, rate)
+        values_grad = values_grad.mul_(rate if isinstance(rate, float) else 1.0).addcmul_(kept_grad, U, value=-1)
+        return keys_grad, values_grad, queries_grad, first, rate_grad
+
+
+def tiles(x: Array) -> list[slice]:
+    """Cut the first axis so that a part of x holds about 2¹⁷ numbers."""
+    size = max(1, 2**17 // x[0].numel())
+    return [slice(i, i + size) for i in range(0, len(x), size)]
+
+
+def join(K, V, U, Q, reads, kept, writes):
+    """Join single steps to chunks in place: reads (bn, c, v) within the chunk, what is kept of the state before it,
+    and the writes as they stand when it ends. Returns what backward needs of each level.
+    """
+    torch.mul(U, V, out=kept)
+    torch.sub(1, kept, out=kept)
+    writes.copy_(U)
+    torch.mul(U, (Q * K).sum(-1, keepdim=True), out=reads)
+    levels = []
+    block = 1
+    while block < K.shape[1]:
+        (early_keys, _), (_, late_queries) = halves(K, block), halves(Q, block)
+        (early_kept, late_kept), (early_writes, _) = halves(kept, block), halves(writes, block)
+        match = torch.bmm(late_queries, early_keys.mT)
+        old = late_kept.clone(), early_kept[:, -1:].clone(), early_writes.clone()
+        found = product(match, old[2], torch.empty_like(old[2]))
+        halves(reads, block)[1].addcmul_(old[0], found)
+        early_writes.mul_(old[0][:, -1:])
+        late_kept.mul_(old[1])
+        levels.append((match, *old, found))
+        block *= 2
+    return levels
+
+
+def part_again(K, V, U, Q, levels, G, keys_grad, kept_grad, writes_grad, queries_grad):
+    """Backward through :func:`join`, in place: writes_grad becomes the gradient of the drive."""
+    half = (V.shape[1] + 1) // 2
+    scratch, other, for_keys = (torch.empty_like(x[:, :half]) for x in (V, V, K))
+    block = K.shape[1]
+    for match, late_kept, early_kept_last, early_writes, found in reversed(levels):
+        block //= 2
+        temporary = scratch.view(late_kept.shape)
+        late_reads_grad = halves(G, block)[1]
+        early_kept_grad, late_kept_grad = halves(kept_grad, block)
+        early_writes_grad, _ = halves(writes_grad, block)
+        early_kept_grad[:, -1:] += torch.mul(late_kept_grad, late_kept, out=temporary).sum(1, keepdim=True)
+        late_kept_grad.mul_(early_kept_last).addcmul_(late_reads_grad, found)
+        late_kept_grad[:, -1:] += torch.mul(early_writes_grad, early_writes, out=temporary).sum(1, keepdim=True)
+        found_grad = torch.mul(late_reads_grad, late_kept, out=temporary)
+        early_writes_grad.mul_(late_kept[:, -1:])
+        early_writes_grad.add_(product(match.mT, found_grad, other.view(late_kept.shape)))
+        match_grad = torch.bmm(found_grad, early_writes.mT)
+        (early_keys, _), (_, late_queries) = halves(K, block), halves(Q, block)
+        halves(queries_grad, block)[1].add_(product(match_grad, early_keys, for_keys.view(early_keys.shape)))
+        halves(keys_grad, block)[0].add_(product(match_grad.mT, late_queries, for_keys.view(early_keys.shape)))
+    own = (Q * K).sum(-1, keepdim=True)
+    own_grad = (G * U).sum(-1, keepdim=True)
+    queries_grad.addcmul_(own_grad, K)
+    keys_grad.addcmul_(own_grad, Q)
+    writes_grad.addcmul_(G, own).addcmul_(kept_grad, V, value=-1)
+
+
+def halves(x: Array, block: int) -> tuple[Array, Array]:
+    """The earlier and the later block of each pair, as views: (bn, c, d) -> two (bn·c/2 block, block, d)."""
+    return x.view(-1, 2, block, x.shape[-1]).unbind(1)
+
+
+def product(x: Array, y: Array, out: Array) -> Array:
+    """``x @ y`` into ``out``, for x (m, i, j) and y (m, j, d), also where they are too small for a matrix product."""
+    if x.shape[-1] > 2:
+        return torch.bmm(x, y, out=out)
+    torch.mul(x[..., :1], y[:, :1], out=out)
+    for j in range(1, x.shape[-1]):
+        out.addcmul_(x[..., j : j + 1], y[:, j : j + 1])
+    return out
