@@ -199,7 +199,10 @@ class _Run:
         self.task, self.settings = task, settings
         self.model = Stack(stack, seed=settings.seed, device=device)
         self.optimizer = torch.optim.AdamW(
-            self.model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.98), weight_decay=0.0,
+            self.model.parameters(),
+            lr=settings.learning_rate,
+            betas=(0.9, 0.98),
+            weight_decay=0.0,
             fused=device.type in ("cpu", "cuda"),  # one kernel for all weights
         )
         self.step, self.rows, self.lowest, self.waited, self.stopped = 0, [], math.inf, 0, False
@@ -326,8 +329,12 @@ def check_run(task, stack, settings) -> None:
     check_room(task, stack)
 
 
-def check_room(task, stack: StackConfig) -> None:
+def check_task(task) -> None:
     if not isinstance(task, (Recall, MultiHop)):
         raise ValueError(f"task must be a Recall or a MultiHop; got {type(task).__name__}")
+
+
+def check_room(task, stack: StackConfig) -> None:
+    check_task(task)
     if stack.vocab < task.vocab:
         raise ValueError(f"the stack's vocab must be at least the task's, {task.vocab}; got {stack.vocab}")

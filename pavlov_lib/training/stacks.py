@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from .. import checks
 from ..models import STACK_RULES, StackConfig, count_parameters, usable_device
-from .loop import TrainConfig, check_run, evaluate, train
+from .loop import TrainConfig, check_run, check_task, evaluate, train
 from .tasks import MultiHop, Recall
 
 
@@ -119,6 +119,7 @@ def run_stacks(
     [['delta', 1, 1], ['delta', 1, 2]]
     """
     task = MultiHop() if task is None else task
+    check_task(task)
     layers, rules = checks.counts("layers", layers), checks.some_of("rules", rules, STACK_RULES)
     checks.count("trials", trials, 2)
     checks.count("sequences", sequences, 2)
