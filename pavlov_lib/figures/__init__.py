@@ -6,6 +6,7 @@ from .conditioning import draw_generalisation, draw_growth, draw_prompts, draw_p
 from .cost import draw_cost, draw_matches
 from .depth import draw_depth, draw_readouts
 from .drift import draw_drift
+from .forgetting import draw_forgetting, draw_horizon, draw_recency, draw_updates
 from .homeostasis import draw_components, draw_homeostasis, draw_overshoot
 from .mapping import draw_gradient
 from .style import RULE_STYLE, finish, heat_map, new_figure
@@ -20,18 +21,22 @@ __all__ = [
     "draw_cost",
     "draw_depth",
     "draw_drift",
+    "draw_forgetting",
     "draw_generalisation",
     "draw_gradient",
     "draw_growth",
     "draw_homeostasis",
+    "draw_horizon",
     "draw_matches",
     "draw_overshoot",
     "draw_prompts",
     "draw_protocol",
     "draw_readouts",
+    "draw_recency",
     "draw_stability",
     "draw_threshold",
     "draw_unlearning",
+    "draw_updates",
     "draw_worst_case",
     "finish",
     "heat_map",

@@ -174,6 +174,26 @@ CIRCUITS = {
             ("S", "read", "", "flow"),
         ],
     ),
+    "forgetting": (
+        "Notes that fade",
+        {
+            "new": (0, 2, "newest pair\nweight 1", "stimulus"),
+            "last": (0, 1, "one step old\nweight γ", "stimulus"),
+            "old": (0, 0, "a steps old\nweight γᵃ", "stimulus"),
+            "S": (1.8, 1, "fade, then write:\nS ← γ S + v kᵀ", "memory"),
+            "q": (1.8, 0, "key of the pair\na steps old", "stimulus"),
+            "good": (3.7, 1.5, "signal\nγᵃ v", "response"),
+            "bad": (3.7, 0.5, "spill of all others,\nno more than\n1 / ((1 − γ²) d_k)", "error"),
+        },
+        [
+            ("new", "S", "", "learn"),
+            ("last", "S", "", "learn"),
+            ("old", "S", "", "learn"),
+            ("q", "S", "", "flow"),
+            ("S", "good", "", "flow"),
+            ("S", "bad", "", "flow"),
+        ],
+    ),
     "drift": (
         "Four memories in one changing world",
         {
