@@ -32,7 +32,7 @@ try:
     import pavlov_lib  # noqa: F401
 except ModuleNotFoundError:
     assert REPOSITORY, "pavlov_lib is missing: run 'pip install .' in the folder of the book"
-    get_ipython().run_line_magic("pip", f"install --quiet pavlov-lib@git+{{REPOSITORY}}")"""
+    get_ipython().run_line_magic("pip", f"install --quiet git+{{REPOSITORY}}")"""
 
 
 def known_address() -> str:
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
         return 2
     if arguments:
         write_address(address)
-    for path in sorted((ROOT / "book").rglob("*.ipynb")):
+    for path in sorted((ROOT / "book").glob("*.ipynb")):
         notebook = with_install_cell(nbformat.read(path, as_version=4), address)
         text = nbformat.writes(notebook) + "\n"
         if text != path.read_text(encoding="utf-8"):
