@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+
 from pavlov_lib.widgets import explorer
 
 DESCRIPTION = (
@@ -103,8 +104,10 @@ BODY_REPAIRS = (
     # A check box in a list of tasks is a sign, not a control.
     (r'(<input class="task-list-item-checkbox" checked="checked")', r'\1 aria-label="done"'),
     (r'(<input class="task-list-item-checkbox")(?! checked)', r'\1 aria-label="to do"'),
+    # A header of mathematics alone counts as empty for some tools.
+    (r'(<th class="head"><p>)(<span class="math)', r'\1<span class="visually-hidden">formula </span>\2'),
     # The corner of a table is no header.
-    (r"<th></th>", "<td></td>"),
+    (r'<th(?: class="head")?>(?:<p></p>)?</th>', "<td></td>"),
 )
 
 
@@ -125,6 +128,7 @@ def first_words(doctree, most: int = 200) -> str:
     for paragraph in doctree.findall(nodes.paragraph) if doctree else ():
         words = " ".join(paragraph.astext().split())
         if len(words) > 40:
+            words = re.sub(r"^The promise\. ", "", words)
             end = words.rfind(". ", 0, most) + 1
             return words[:end] or (words if len(words) <= most else words[:most].rsplit(" ", 1)[0] + " …")
     return DESCRIPTION

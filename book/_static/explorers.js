@@ -85,10 +85,68 @@
     return signal.map((s, i) => (power[i] > 0 ? s / Math.sqrt(power[i]) : 0));
   };
 
+  const erfc = (x) => {
+    if (x < 0) return 2 - erfc(-x);
+    if (x < 2.5) { // a series of positive terms
+      let term = x, total = x;
+      for (let k = 1; term > total * 1e-17; k++) { term *= (2 * x * x) / (2 * k + 1); total += term; }
+      return 1 - (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * total;
+    }
+    let tail = 0; // a continued fraction
+    for (let k = 60; k >= 1; k--) tail = k / 2 / (x + tail);
+    return Math.exp(-x * x) / (Math.sqrt(Math.PI) * (x + tail));
+  };
+
+  const headFailure = ({ hermite, legendre }, n, dk, dv, averaged = 1) => {
+    const sigma = Math.sqrt((n - 2) / (dk * dv * averaged));
+    const weights = legendre[0].map((y, i) => legendre[1][i] * (1 - y * y) ** ((dv - 3) / 2));
+    const total = sum(weights);
+    const slopes = legendre[0].map((y) => Math.sqrt((1 - y) / (1 + y)));
+    const lose = hermite[0].map((z) => {
+      const beaten = sum(slopes.map((c, i) =>
+        0.5 * erfc((c * (1 + sigma * z)) / Math.sqrt((c * c) / (dk * averaged) + sigma * sigma) / Math.SQRT2) * weights[i]));
+      return 1 - (1 - beaten / total) ** (n - 1);
+    });
+    return dot(lose, hermite[1]) / sum(hermite[1]);
+  };
+
+  const factorial = (n) => range(n, 1).reduce((a, b) => a * b, 1);
+  const choose = (n, k) => range(k).reduce((a, i) => (a * (n - i)) / (i + 1), 1);
+  const spreads = (items, votes, most) => {
+    const times = (a, b) => {
+      const product = new Array(Math.min(a.length + b.length - 1, votes + 1)).fill(0);
+      a.forEach((x, i) => b.forEach((y, j) => { if (i + j <= votes) product[i + j] += x * y; }));
+      return product;
+    };
+    let power = range(Math.min(most, votes) + 1).map((m) => 1 / factorial(m)), total = [1];
+    for (; items; items >>= 1) { if (items & 1) total = times(total, power); power = times(power, power); }
+    return total[votes] || 0;
+  };
+  const voteFailure = (p, heads, n) => {
+    let right = 0;
+    for (let c = 1; c <= heads; c++) {
+      const wrong = heads - c, chance = choose(heads, c) * (1 - p) ** c * p ** wrong;
+      for (let tied = 0; tied <= Math.min(Math.floor(wrong / c), n - 1); tied++) {
+        const ways = (spreads(n - 1 - tied, wrong - tied * c, c - 1) * choose(n - 1, tied)) / factorial(c) ** tied;
+        right += (chance * ways * factorial(wrong)) / (n - 1) ** wrong / (tied + 1);
+      }
+    }
+    return Math.min(Math.max(1 - right, 0), 1);
+  };
+
   // --- views: the same data in, the same panels out as in pavlov_lib/widgets -----------------------------------------
 
-  const series = (label, style, x, y, { line = false, points = false, dash = false } = {}) =>
-    ({ label, style, x, y, line, points, dash });
+  const series = (label, style, x, y, { line = false, points = 0, dash = false } = {}) =>
+    ({ label, style, x, y, line, points: Number(points), dash });
+
+  const counted = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
+  const chance = (p) => {
+    if (p >= 0.001) return `${fixed(100 * p, 1)} %`;
+    if (p < 1e-12) return "less than 1 in 1,000,000,000,000";
+    let scale = 1;
+    while (1 / p / scale >= 100) scale *= 10;
+    return `1 in ${String(Math.floor(1 / p / scale + 0.5) * scale).replace(/\B(?=(\d{3})+$)/g, ",")}`;
+  };
 
   const VIEWS = {
     conditioning(data, { rule, rate, trials }) {
@@ -122,7 +180,7 @@
             series: [["bell", "first"], ["light", "second"]].map(([cue, style]) =>
               series(`${cue} alone`, style, range(count + 1), past[cue], { line: true, points: count <= 30 })) },
         ],
-        words: `After ${count} ${count === 1 ? "trial" : "trials"} the bell alone makes the dog expect ` +
+        words: `After ${counted(count, "trial")} the bell alone makes the dog expect ` +
           `${fixed(last(past.bell), 2)} of the food, the light alone ${fixed(last(past.light), 2)}, ` +
           `both together ${fixed(reads.both[0], 2)}.`,
         log: log.reverse().slice(0, 6),
@@ -159,12 +217,173 @@
               series("predicted", "ink", range(most, 1), predicted, { line: true, dash: true }),
             ] },
         ],
-        words: `${n} ${n === 1 ? "pair" : "pairs"} in a memory with key dimension ${d_k}: the average pair is recalled ` +
+        words: `${counted(n, "pair")} in a memory with key dimension ${d_k}: the average pair is recalled ` +
           `with fidelity ${fixed(mean(each), 2)}, predicted ${fixed(mean(predictedEach), 2)}; ` +
           `the worst with ${fixed(worst, 2)}.`,
       };
     },
   };
+
+  Object.assign(VIEWS, {
+    depth(data, { layers, heads, n, d_k, readout }) {
+      const single = headFailure(data, n, d_k, d_k);
+      const q = readout === "average" ? headFailure(data, n, d_k, d_k, heads)
+        : readout === "any" ? single ** heads : voteFailure(single, heads, n);
+      const chains = data.luck[0].length;
+      let fallen = new Array(chains).fill(false);
+      const floors = data.luck.slice(0, layers).map((floor) => {
+        const enters = floor.map((u, c) => !fallen[c] && (u + 0.5) / 10000 < q);
+        const fates = fallen.map((was, c) => (was ? 2 : Number(enters[c])));
+        fallen = fallen.map((was, c) => was || enters[c]);
+        return fates;
+      });
+      const steps = range(layers, 1), failure = steps.map((layer) => 1 - (1 - q) ** layer);
+      return {
+        panels: [
+          { kind: "tower", title: `${chains} chains through ${counted(layers, "layer")}`, floors },
+          { kind: "lines", title: "Probability that a chain is wrong",
+            x: { label: "after layer", low: 0, high: Math.max(layers, 4), whole: true },
+            y: { label: "probability", low: 0, high: 1 },
+            series: [
+              series("predicted", "first", steps, failure, { line: true, points: layers <= 12 }),
+              series("if errors just add up", "ink", steps, steps.map((layer) => Math.min(layer * q, 1)),
+                { line: true, dash: true }),
+              series("with a single head", "second", steps, steps.map((layer) => 1 - (1 - single) ** layer), { line: true }),
+              series("these chains", "third", steps, floors.map((floor) => floor.filter((f) => f > 0).length / chains),
+                { points: true }),
+            ] },
+        ],
+        words: `One head fails with probability ${chance(single)}, a layer of ${counted(heads, "head")} with ${chance(q)}, ` +
+          `and a stack of ${counted(layers, "layer")} with ${chance(failure[layers - 1])}.`,
+      };
+    },
+
+    drift(data, { show, angle, reversal, rate, decay }) {
+      const [keys, start, side] = ["keys", "start", "across"].map((name) => unitRows(unpackedOnce(data, name)));
+      const across = unitRows(side.map((row, i) => { const along = dot(row, start[i]); return row.map((x, j) => x - along * start[i][j]); }));
+      const steps = data.order.length, size = keys[0].length, cues = keys.length;
+      const track = (name) => {
+        const decayed = name === "hebbian+decay", S = zeros(size, size), norms = [], errors = [];
+        const write = RULES[name.split("+")[0]], eta = decayed ? rate * (1 - decay ** cues) : rate;
+        data.order.forEach((cue, i) => {
+          const step = i + 1, sign = reversal && step >= steps / 2 ? -1 : 1;
+          const c = Math.cos(angle * step), s = Math.sin(angle * step);
+          const outcomes = start.map((row, m) => row.map((x, j) => sign * (c * x + s * across[m][j])));
+          write(S, keys[cue], outcomes[cue], eta, decayed ? decay : 1);
+          norms.push(Math.sqrt(sum(S.map((row) => dot(row, row)))));
+          errors.push(mean(keys.map((key, m) => { const r = read(S, key).map((x, j) => x - outcomes[m][j]); return dot(r, r); })));
+        });
+        return { norms, errors };
+      };
+      const names = show === "all" ? Object.keys(data.trackers) : [show];
+      const tracks = Object.fromEntries(names.map((name) => [name, track(name)]));
+      const x = { label: "step", low: 0, high: steps, whole: true };
+      const marks = reversal ? [{ x: steps / 2, label: "reversal" }] : [];
+      const curves = (what) => names.map((name) => series(data.trackers[name], name, range(steps, 1), tracks[name][what], { line: true, points: 25 }));
+      const last = (name, what) => tracks[name][what][steps - 1];
+      return {
+        panels: [
+          { kind: "lines", title: "Squared error of recall", x, marks,
+            y: { label: "squared error, in powers of ten", low: 0.0001, high: 1000, log: true }, series: curves("errors") },
+          { kind: "lines", title: "Size of the association matrix", x, marks,
+            y: { label: "norm", low: 0, high: Math.max(...names.flatMap((name) => tracks[name].norms)) * 1.05 },
+            series: curves("norms") },
+        ],
+        words: `At step ${steps}: ` + names.map((name) => `${data.trackers[name]} error ${fixed(last(name, "errors"), 3)}, ` +
+          `norm ${fixed(last(name, "norms"), 1)}`).join("; ") + ".",
+      };
+    },
+
+    attention(data, { t }) {
+      const [keys, values, queries] = ["keys", "values", "queries"].map((name) => unpackedOnce(data, name));
+      const S = zeros(values[0].length, keys[0].length), q = queries[t - 1];
+      for (let i = 0; i < t; i++) RULES.hebbian(S, keys[i], values[i]);
+      const table = queries.map((query) => keys.map((key) => dot(query, key)));
+      const weigh = (weights) => values[0].map((_, v) => sum(weights.map((w, j) => w * values[j][v])));
+      const causal = table.map((row, i) => row.map((x, j) => (j <= i ? x : 0)));
+      const matches = keys.slice(0, t).map((key) => dot(key, q));
+      const ways = [["loop", read(S, q), "first"], ["table", weigh(causal[t - 1]), "second"], ["notes", weigh(matches), "third"]];
+      const numbers = ways.flatMap(([, reads]) => reads), all = matches.concat(values.flat()).map(Math.abs);
+      const apart = Math.max(...values[0].map((_, v) => Math.max(...ways.map(([, r]) => r[v])) - Math.min(...ways.map(([, r]) => r[v]))));
+      const names = (letter, n) => range(n, 1).map((i) => letter + i);
+      return {
+        panels: [
+          { kind: "heat", title: `Loop: the matrix S after ${counted(t, "write")}`, rows: names("v", S.length),
+            columns: names("k", S[0].length), values: S, limit: Math.max(1, ...S.flat().map(Math.abs)) },
+          { kind: "heat", title: "Table: match of query (row) and key (column)", rows: names("q", queries.length),
+            columns: names("k", keys.length), limit: Math.max(...table.flat().map(Math.abs)),
+            values: table.map((row, i) => row.map((x, j) => (j <= i && i < t ? x : null))) },
+          { kind: "heat", title: `Notes: match with q${t}, times the value`, rows: names("note ", t),
+            columns: ["match", "v1", "v2"], values: matches.map((m, j) => [m, ...values[j]]), limit: Math.max(...all) },
+          { kind: "bars", title: `Read-out for query ${t}, three ways`,
+            x: { label: "read-out", low: Math.min(0, ...numbers) - 0.1, high: Math.max(0, ...numbers) + 0.1 },
+            bars: values[0].flatMap((_, v) => ways.map(([way, reads, style]) => ({ label: `r${v + 1} by ${way}`, value: reads[v], style }))) },
+        ],
+        words: `At time ${t} the loop, the table and the notes give the same answer, ${fixed(ways[0][1][0], 3)} and ` +
+          `${fixed(ways[0][1][1], 3)}; they differ by ${apart < 1e-6 ? "less than 0.000001" : fixed(apart, 6)}.`,
+      };
+    },
+
+    extinction(data, { protocol, rule, rate }) {
+      const { keys, food, probes, phases } = data[protocol], S = zeros(1, keys[0].length);
+      const names = probes.map(([probe]) => probe), surprise = [];
+      const responses = Object.fromEntries(names.map((name) => [name, []]));
+      keys.forEach((key, i) => {
+        surprise.push(food[i] - read(S, key)[0]);
+        RULES[rule](S, key, [food[i]], rate);
+        for (const [probe, query] of probes) responses[probe].push(read(S, query)[0]);
+      });
+      const trials = range(keys.length, 1), x = { label: "trial", low: 0, high: keys.length, whole: true };
+      const marks = phases.map((phase, i) => ({ x: i + 1, label: phase })).filter((mark, i) => !i || mark.label !== phases[i - 1]);
+      const scale = (numbers) => ({ low: Math.min(0, ...numbers), high: Math.max(1, ...numbers) * 1.05 });
+      const last = (xs) => fixed(xs[xs.length - 1], 2);
+      return {
+        panels: [
+          { kind: "lines", title: "Response", x, marks,
+            y: { label: "expected food", ...scale(Object.values(responses).flat()) },
+            series: names.map((name, i) => series(name, ["first", "second", "third"][i], trials, responses[name], { line: true, points: true })) },
+          { kind: "lines", title: "Surprise", x, marks,
+            y: { label: "food that came minus food expected", ...scale(surprise) },
+            series: [series("surprise", "ink", trials, surprise, { line: true, points: true })] },
+        ],
+        words: `Responses at the end of ${protocol}: ${names.map((name) => `${name} ${last(responses[name])}`).join(", ")}. ` +
+          `The last surprise was ${last(surprise)}.`,
+      };
+    },
+
+    forgetting(data, { decay, d_k }) {
+      const [keys, values] = ["keys", "values"].map((name) => unitRows(unpackedOnce(data, name).map((row) => row.slice(0, d_k))));
+      const context = keys.length, S = zeros(d_k, d_k), ages = range(context);
+      keys.forEach((key, i) => RULES.hebbian(S, key, values[i], 1, decay));
+      const measured = keys.map((key, i) => { const r = read(S, key); return dot(r, values[i]) / norm(r); }).reverse();
+      const predicted = expectedFidelity("hebbian", context, d_k, d_k, 1, decay).reverse();
+      const without = expectedFidelity("hebbian", context, d_k, d_k).reverse();
+      const trace = ages.map((age) => decay ** age), total = dot(trace, trace);
+      const noise = trace.map((w) => Math.sqrt((total - w * w) / d_k));
+      const horizon = trace.filter((w, i) => w > noise[i]).length;
+      const x = { label: "age: pairs written since", low: 0, high: context, whole: true };
+      const marks = horizon > 0 && horizon < context ? [{ x: horizon, label: "horizon" }] : [];
+      return {
+        panels: [
+          { kind: "lines", title: "How well each pair is recalled", x, marks,
+            y: { label: "fidelity (cosine)", low: Math.min(0, ...measured), high: 1 },
+            series: [
+              series("measured", "hebbian+decay", ages, measured, { points: true }),
+              series("predicted", "ink", ages, predicted, { line: true, dash: true }),
+              series("without decay", "hebbian", ages, without, { line: true }),
+            ] },
+          { kind: "lines", title: "Own trace, and noise of all other pairs", x, marks,
+            y: { label: "strength", low: 0, high: Math.max(1, ...noise) * 1.05 },
+            series: [
+              series("own trace", "first", ages, trace, { line: true }),
+              series("noise", "second", ages, noise, { line: true, dash: true }),
+            ] },
+        ],
+        words: `Of ${context} pairs, the newest pair is recalled with fidelity ${fixed(measured[0], 2)}, the oldest with ` +
+          `${fixed(measured[context - 1], 2)}. The trace of the newest ${counted(horizon, "pair")} is stronger than the noise.`,
+      };
+    },
+  });
 
   const unpackedTables = new WeakMap();
   const unpackedOnce = (data, name) => {
@@ -235,7 +454,8 @@
       out.push(line(left, bottom, right, bottom, INK), text(right, bottom + 31, panel.x.label, { anchor: "end", size: 11 }));
       for (const mark of panel.marks || []) {
         const x = place(panel.x, mark.x, left, right);
-        out.push(line(x, top, x, bottom, INK, 1, "2 3"), text(x + 4, top + 10, mark.label, { size: 11 }));
+        out.push(line(x, top, x, bottom, INK, 1, "2 3"), 
+          text(...(x < 260 ? [x + 4, top + 10, mark.label, { size: 11 }] : [x - 4, top + 10, mark.label, { anchor: "end", size: 11 }])));
       }
       for (const s of panel.series) {
         const xs = s.x.map((x) => place(panel.x, x, left, right)), ys = s.y.map((y) => place(panel.y, y, bottom, top));
@@ -244,7 +464,7 @@
           out.push(`<polyline points="${xs.map((x, i) => `${at(x)},${at(ys[i])}`).join(" ")}" fill="none" ` +
             `stroke="${fill}" stroke-width="2"${s.dash ? ' stroke-dasharray="5 4"' : ""}/>`);
         }
-        if (s.points) xs.forEach((x, i) => out.push(marker(shape, x, ys[i], fill)));
+        if (s.points) xs.forEach((x, i) => { if (i % s.points === 0) out.push(marker(shape, x, ys[i], fill)); });
       }
       panel.series.forEach((s, i) => {
         const x = 12 + 174 * (i % 2), y = bottom + 50 + 18 * Math.floor(i / 2);
@@ -301,27 +521,30 @@
       const height = Math.min(200 / floors.length, 26), width = (right - left) / floors[0].length;
       const bottom = top + height * floors.length, every = floors.length <= 8 ? 1 : 4;
       const out = [text(8, bottom + 16, "chains, one in each column; they enter at the bottom", { size: 11 })];
+      const cells = [[], [], []];
       floors.forEach((chains, layer) => {
         const y = bottom - height * (layer + 1);
         if ((layer + 1) % every === 0 || layer === 0) {
           out.push(text(left - 6, y + height / 2 + 4, fixed(layer + 1, 0), { anchor: "end", size: 11 }));
         }
-        chains.forEach((fate, c) => out.push(card(fate, left + width * c + 0.7, y + 0.7, width - 1.4, height - 1.4)));
+        chains.forEach((fate, c) => cells[fate].push([left + width * c + 0.7, y + 0.7, width - 1.4, height - 1.4]));
       });
       const y = bottom + 36;
       ["right", "error enters", "error carried on"].forEach((words, fate) => {
         const x = 12 + 108 * fate;
-        out.push(card(fate, x, y - 11, 14, 14), text(x + 20, y, words, { size: 11 }));
+        cells[fate].push([x, y - 11, 14, 14]);
+        out.push(cards(fate, cells[fate]), text(x + 20, y, words, { size: 11 }));
       });
       return [out.join(""), y + 10];
     },
   };
-  const card = (fate, x, y, width, height) => {
+  const cards = (fate, cells) => {
     const [fill, opacity] = [[color("first"), "0.30"], [color("second"), "1.00"], [color("second"), "0.35"]][fate];
-    const out = `<rect x="${at(x)}" y="${at(y)}" width="${at(width)}" height="${at(height)}" fill="${fill}" ` +
-      `fill-opacity="${opacity}"/>`;
+    const boxes = cells.map(([x, y, w, h]) => `M${at(x)} ${at(y)}h${at(w)}v${at(h)}h${at(-w)}z`).join("");
+    const out = `<path d="${boxes}" fill="${fill}" fill-opacity="${opacity}"/>`;
     if (fate !== 1) return out;
-    return out + line(x, y, x + width, y + height, PAPER, 1.5) + line(x, y + height, x + width, y, PAPER, 1.5);
+    const crosses = cells.map(([x, y, w, h]) => `M${at(x)} ${at(y)}l${at(w)} ${at(h)}m${at(-w)} 0l${at(w)} ${at(-h)}`).join("");
+    return `${out}<path d="${crosses}" fill="none" stroke="${PAPER}" stroke-width="1.5"/>`;
   };
 
   const WORDS = {
@@ -329,9 +552,10 @@
       !y.length ? `${label}: nothing yet` : y.length === 1 ? `${label}: ${fixed(y[0], 2)}`
         : `${label}: from ${fixed(y[0], 2)} to ${fixed(y[y.length - 1], 2)}`).join("; ") + ".",
     bars: (panel) => panel.bars.map((bar) => `${bar.label}: ${fixed(bar.value, 2)}`).join("; ") + ".",
-    heat: (panel) => panel.rows.map((name, i) => `${name}: ` + panel.columns
+    heat: (panel) => panel.rows.map((name, i) => [name, panel.columns
       .map((column, j) => [column, panel.values[i][j]]).filter(([, value]) => value !== null)
-      .map(([column, value]) => `${column} ${fixed(value, 2)}`).join(", ")).join("; ") + ".",
+      .map(([column, value]) => `${column} ${fixed(value, 2)}`)])
+      .filter(([, cells]) => cells.length).map(([name, cells]) => `${name}: ${cells.join(", ")}`).join("; ") + ".",
     tower: ({ floors }) => `${floors[floors.length - 1].filter((fate) => fate === 0).length} of ` +
       `${floors[0].length} chains reach the top of ${floors.length} layers without an error.`,
   };

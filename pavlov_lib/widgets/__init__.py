@@ -8,11 +8,16 @@ The script and the library are tested to show the same numbers.
 from __future__ import annotations
 
 from .. import checks
+from .attention import ATTENTION
 from .base import Explorer
 from .capacity import CAPACITY
 from .conditioning import CONDITIONING
+from .depth import DEPTH
+from .drift import DRIFT
+from .extinction import EXTINCTION
+from .forgetting import FORGETTING
 
-EXPLORERS = {e.name: e for e in (CONDITIONING, CAPACITY)}
+EXPLORERS = {e.name: e for e in (CONDITIONING, CAPACITY, DEPTH, DRIFT, ATTENTION, EXTINCTION, FORGETTING)}
 
 
 def explorer(name: str) -> Explorer:
@@ -30,8 +35,8 @@ def explorer(name: str) -> Explorer:
 
     Examples
     --------
-    >>> explorer("capacity").look(n=8, d_k=64)["words"]
-    '8 pairs in a memory with key dimension 64: the average pair is recalled with fidelity 0.93, predicted 0.95; the worst with 0.89.'
+    >>> explorer("conditioning").look(rule="delta", rate=1.0, trials=["bell+food", "bell+nothing"])["words"]
+    'After 2 trials the bell alone makes the dog expect 0.00 of the food, the light alone 0.00, both together 0.00.'
     """
     return EXPLORERS[checks.one_of("name", name, EXPLORERS)]
 

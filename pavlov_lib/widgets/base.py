@@ -112,6 +112,25 @@ def _image(panel: dict) -> str:
     )
 
 
+# --- what views are made of ------------------------------------------------------------------------------------------
+
+
+def series(label: str, style: str, x, y, *, line: bool = False, points: int = 0, dash: bool = False) -> dict:
+    """One series of a panel of lines; ``points`` of k marks every k-th point, 0 marks none."""
+    every = int(points)
+    return {"label": label, "style": style, "x": plain(x), "y": plain(y), "line": line, "points": every, "dash": dash}
+
+
+def plain(x) -> Any:
+    """An array as nested lists of plain numbers."""
+    return np.asarray(x, dtype=float).tolist()
+
+
+def counted(n: int, thing: str) -> str:
+    """``1 pair``, ``2 pairs``."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
 # --- stimuli that travel in a page -----------------------------------------------------------------------------------
 
 
@@ -122,7 +141,7 @@ def packed_normal(rng: np.random.Generator, rows: int, columns: int) -> dict:
     --------
     >>> import numpy as np
     >>> unpacked(packed_normal(np.random.default_rng(0), 1, 3))
-    array([[ 0.125  , -0.125  ,  0.65625]])
+    array([[ 0.125, -0.125,  0.625]])
     """
     x = np.clip(np.round(rng.standard_normal((rows, columns)) * 32), -127, 127).astype(np.int8)
     return {"shape": [rows, columns], "bytes": base64.b64encode(x.tobytes()).decode()}
@@ -142,8 +161,3 @@ def unit_rows(x: np.ndarray) -> np.ndarray:
 def generator(seed: int) -> np.random.Generator:
     """The generator of an explorer's stimuli."""
     return stimuli.generators(seed, 1)[0]
-
-
-def plain(x) -> Any:
-    """An array as nested lists of plain numbers."""
-    return np.asarray(x, dtype=float).tolist()

@@ -6,9 +6,8 @@ import numpy as np
 
 from .. import theory
 from ..rules import RULES
-from .base import Explorer, generator, packed_normal, plain, unit_rows, unpacked
-from .conditioning import RULE_OPTIONS
-from .controls import Choice, Slider
+from .base import Explorer, counted, generator, packed_normal, series, unit_rows, unpacked
+from .controls import RULE_OPTIONS, Choice, Slider
 from .svg import fixed
 
 MOST, WIDEST = 96, 64
@@ -42,6 +41,7 @@ def view(data: dict, *, n: int, d_k: int, rule: str) -> dict:
     average = [float(recalled(keys[:m], values[:m], rule).mean()) for m in data["counts"]]
     predicted = [float(theory.expected_recall(rule, m, d_k, d_k)[1].mean()) for m in range(1, MOST + 1)]
     worst = float(each.min())
+    items, counts = range(1, n + 1), range(1, MOST + 1)
     return {
         "panels": [
             {
@@ -50,10 +50,8 @@ def view(data: dict, *, n: int, d_k: int, rule: str) -> dict:
                 "x": {"label": "pair, oldest first", "low": 0, "high": max(n, 5), "whole": True},
                 "y": {"label": "fidelity (cosine)", "low": min(0.0, worst), "high": 1},
                 "series": [
-                    {"label": "measured", "style": rule, "x": list(range(1, n + 1)), "y": plain(each),
-                     "line": False, "points": True, "dash": False},
-                    {"label": "predicted", "style": "ink", "x": list(range(1, n + 1)), "y": plain(predicted_each),
-                     "line": True, "points": n == 1, "dash": True},
+                    series("measured", rule, items, each, points=True),
+                    series("predicted", "ink", items, predicted_each, line=True, points=n == 1, dash=True),
                 ],
             },
             {
@@ -63,19 +61,17 @@ def view(data: dict, *, n: int, d_k: int, rule: str) -> dict:
                 "y": {"label": "mean fidelity", "low": 0, "high": 1},
                 "marks": [{"x": n, "label": f"n = {n}"}],
                 "series": [
-                    {"label": "measured", "style": rule, "x": list(data["counts"]), "y": average,
-                     "line": False, "points": True, "dash": False},
-                    {"label": "predicted", "style": "ink", "x": list(range(1, MOST + 1)), "y": predicted,
-                     "line": True, "points": False, "dash": True},
+                    series("measured", rule, data["counts"], average, points=True),
+                    series("predicted", "ink", counts, predicted, line=True, dash=True),
                 ],
             },
         ],
         "words": (
-            f"{n} {'pair' if n == 1 else 'pairs'} in a memory with key dimension {d_k}: the average pair is recalled "
-            f"with fidelity {fixed(float(each.mean()), 2)}, predicted {fixed(float(predicted_each.mean()), 2)}; "
+            f"{counted(n, 'pair')} in a memory with key dimension {d_k}: the average pair is recalled with fidelity "
+            f"{fixed(float(each.mean()), 2)}, predicted {fixed(float(predicted_each.mean()), 2)}; "
             f"the worst with {fixed(worst, 2)}."
         ),
-    }  # fmt: skip
+    }
 
 
 CAPACITY = Explorer(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..rules import RULES, read
-from .base import Explorer, plain
-from .controls import Choice, Slider, Trials
+from .base import Explorer, counted, plain, series
+from .controls import RULE_OPTIONS, Choice, Slider, Trials
 from .svg import fixed
 
-RULE_OPTIONS = (("hebbian", "Hebb"), ("delta", "delta"), ("oja", "Oja"))
 CUES = {"bell": (1.0, 0.0), "light": (0.0, 1.0), "both": (1.0, 1.0)}
 OUTCOMES = {"food": (1.0, 0.0), "shock": (0.0, 1.0), "nothing": (0.0, 0.0)}
 SPOKEN = {"bell": "bell", "light": "light", "both": "bell and light"}
@@ -62,19 +61,18 @@ def view(data: dict, *, rule: str, rate: float, trials: tuple[str, ...]) -> dict
                 "x": {"label": "trial", "low": 0, "high": max(10, count), "whole": True},
                 "y": {"label": "expected food", "low": lowest, "high": highest * 1.05},
                 "series": [
-                    {"label": f"{cue} alone", "style": style, "x": list(range(count + 1)), "y": past[cue],
-                     "line": True, "points": count <= 30, "dash": False}
+                    series(f"{cue} alone", style, range(count + 1), past[cue], line=True, points=count <= 30)
                     for cue, style in (("bell", "first"), ("light", "second"))
                 ],
             },
         ],
         "words": (
-            f"After {count} {'trial' if count == 1 else 'trials'} the bell alone makes the dog expect "
+            f"After {counted(count, 'trial')} the bell alone makes the dog expect "
             f"{fixed(past['bell'][-1], 2)} of the food, the light alone {fixed(past['light'][-1], 2)}, "
             f"both together {fixed(float(reads['both'][0]), 2)}."
         ),
         "log": log[::-1][:6],
-    }  # fmt: skip
+    }
 
 
 CONDITIONING = Explorer(

@@ -7,6 +7,8 @@ from typing import Any
 
 from .. import checks
 
+RULE_OPTIONS = (("hebbian", "Hebb"), ("delta", "delta"), ("oja", "Oja"))
+
 
 @dataclass(frozen=True)
 class Slider:

@@ -138,7 +138,8 @@ def draw_lines(panel: dict) -> tuple[str, float]:
     out += [line(left, bottom, right, bottom, INK), text(right, bottom + 31, x_axis["label"], anchor="end", size=11)]
     for mark in panel.get("marks", []):
         x = place(x_axis, mark["x"], left, right)
-        out += [line(x, top, x, bottom, INK, 1, "2 3"), text(x + 4, top + 10, mark["label"], size=11)]
+        beside, anchor = (x + 4, "start") if x < 260 else (x - 4, "end")
+        out += [line(x, top, x, bottom, INK, 1, "2 3"), text(beside, top + 10, mark["label"], anchor=anchor, size=11)]
     for series in panel["series"]:
         xs = [place(x_axis, x, left, right) for x in series["x"]]
         ys = [place(y_axis, y, bottom, top) for y in series["y"]]
@@ -148,7 +149,8 @@ def draw_lines(panel: dict) -> tuple[str, float]:
             dash = ' stroke-dasharray="5 4"' if series["dash"] else ""
             out.append(f'<polyline points="{points}" fill="none" stroke="{fill}" stroke-width="2"{dash}/>')
         if series["points"]:
-            out += [marker(shape, x, y, fill) for x, y in zip(xs, ys, strict=True)]
+            every = slice(None, None, series["points"])
+            out += [marker(shape, x, y, fill) for x, y in zip(xs[every], ys[every], strict=True)]
     for i, series in enumerate(panel["series"]):
         x, y = 12 + 174 * (i % 2), bottom + 50 + 18 * (i // 2)
         fill, shape = color(series["style"]), STYLES[series["style"]][1]
@@ -205,9 +207,7 @@ def draw_heat(panel: dict) -> tuple[str, float]:
             out += [
                 f'<rect x="{at(x + 1)}" y="{at(y + 1)}" width="{at(width - 2)}" height="{at(height - 2)}" '
                 f'fill="{fill}" fill-opacity="{strength}" stroke="{FAINT}"/>',
-                text(
-                    x + width / 2, y + height / 2 + 4, fixed(value, 2), anchor="middle", size=12 if width > 40 else 10
-                ),
+                text(x + width / 2, y + height / 2 + 4, fixed(value, 2), anchor="middle", size=size),
             ]
     return "".join(out), top + height * len(rows) + 10
 
@@ -221,30 +221,30 @@ def draw_tower(panel: dict) -> tuple[str, float]:
     bottom = top + height * len(floors)
     every = 1 if len(floors) <= 8 else 4
     out = [text(8, bottom + 16, "chains, one in each column; they enter at the bottom", size=11)]
+    cells: list[list[tuple[float, float, float, float]]] = [[], [], []]
     for layer, chains in enumerate(floors):
         y = bottom - height * (layer + 1)
         if (layer + 1) % every == 0 or layer == 0:
             out.append(text(left - 6, y + height / 2 + 4, fixed(layer + 1, 0), anchor="end", size=11))
         for c, fate in enumerate(chains):
-            x = left + width * c
-            out.append(card(fate, x + 0.7, y + 0.7, width - 1.4, height - 1.4))
+            cells[fate].append((left + width * c + 0.7, y + 0.7, width - 1.4, height - 1.4))
     y = bottom + 36
-    for i, (fate, words) in enumerate(((0, "right"), (1, "error enters"), (2, "error carried on"))):
-        x = 12 + 108 * i
-        out += [card(fate, x, y - 11, 14, 14), text(x + 20, y, words, size=11)]
+    for fate, words in enumerate(("right", "error enters", "error carried on")):
+        x = 12 + 108 * fate
+        cells[fate].append((x, y - 11, 14, 14))
+        out += [cards(fate, cells[fate]), text(x + 20, y, words, size=11)]
     return "".join(out), y + 10
 
 
-def card(fate: int, x: float, y: float, width: float, height: float) -> str:
-    """One floor of one chain; a falling card is crossed out, so that colour is not needed to see it."""
+def cards(fate: int, cells) -> str:
+    """All cards of one fate; those that fall are crossed out, so that colour is not needed to see them."""
     fill, opacity = ((color("first"), "0.30"), (color("second"), "1.00"), (color("second"), "0.35"))[fate]
-    out = (
-        f'<rect x="{at(x)}" y="{at(y)}" width="{at(width)}" height="{at(height)}" fill="{fill}" '
-        f'fill-opacity="{opacity}"/>'
-    )
-    if fate == 1:
-        out += line(x, y, x + width, y + height, PAPER, 1.5) + line(x, y + height, x + width, y, PAPER, 1.5)
-    return out
+    boxes = "".join(f"M{at(x)} {at(y)}h{at(w)}v{at(h)}h{at(-w)}z" for x, y, w, h in cells)
+    out = f'<path d="{boxes}" fill="{fill}" fill-opacity="{opacity}"/>'
+    if fate != 1:
+        return out
+    crosses = "".join(f"M{at(x)} {at(y)}l{at(w)} {at(h)}m{at(-w)} 0l{at(w)} {at(-h)}" for x, y, w, h in cells)
+    return out + f'<path d="{crosses}" fill="none" stroke="{PAPER}" stroke-width="1.5"/>'
 
 
 KINDS = {"lines": draw_lines, "bars": draw_bars, "heat": draw_heat, "tower": draw_tower}
@@ -278,8 +278,9 @@ def _bars_in_words(panel: dict) -> str:
 def _heat_in_words(panel: dict) -> str:
     rows = []
     for name, values in zip(panel["rows"], panel["values"], strict=True):
-        cells = zip(panel["columns"], values, strict=True)
-        rows.append(f"{name}: " + ", ".join(f"{c} {fixed(v, 2)}" for c, v in cells if v is not None))
+        cells = [f"{c} {fixed(v, 2)}" for c, v in zip(panel["columns"], values, strict=True) if v is not None]
+        if cells:
+            rows.append(f"{name}: {', '.join(cells)}")
     return "; ".join(rows) + "."
 
 
