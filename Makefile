@@ -6,7 +6,7 @@ SITE := _build/html
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve notebooks lint bench lock clean
+.PHONY: help book lite test lab serve notebooks lint bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,6 +20,11 @@ $(VENV)/.book: pyproject.toml requirements.lock | $(BIN)/python
 	$(INSTALL) -e '.[book]'
 	@touch $@
 
+$(VENV)/.lite: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Setting up what the notebooks in the browser need (once) ..."
+	$(INSTALL) -e '.[book,lab,lite]'
+	@touch $(VENV)/.book $@
+
 $(VENV)/.all: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Setting up everything, torch included (once) ..."
 	$(INSTALL) -e '.[torch,book,lab,test]'
@@ -31,6 +36,10 @@ book: $(VENV)/.book  ## build the website from the executed notebooks
 	@echo
 	@echo "The book is ready. Point your browser at file://$(CURDIR)/$(SITE)/index.html"
 	@echo "or run 'make serve' and open http://localhost:$(PORT)"
+
+lite: $(VENV)/.lite  ## build the website with notebooks that run in the reader's browser (fetches 50 to 80 MB, once)
+	$(BIN)/python tools/lite.py fetch
+	PAVLOV_LITE=1 $(MAKE) book
 
 serve: book  ## build the website and serve it on this machine
 	$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory $(SITE)
