@@ -5,9 +5,11 @@ python tools/course.py release [FOLDER]   the course for nbgrader, into _build/c
                                           its folder release, without solutions and without the marking tests
 """
 
+import csv
 import os
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,26 +48,68 @@ def release(folder: Path) -> None:
     print(f"{len(assignments())} assignments ({', '.join(assignments())}): {folder / 'release'}")
 
 
+def grade(folder: Path) -> None:
+    """Mark every submission; a notebook that cannot be run at all is named, and does not stop the others.
+
+    Whoever marks runs what students wrote. Do it where that can do no harm.
+    """
+    handed_in = sorted(path for path in folder.glob("submitted/*/*") if path.is_dir())
+    if not handed_in:
+        raise SystemExit(f"expected submissions in {folder / 'submitted'}/<student>/<assignment>; got none")
+    api, failed = nbgrader(folder), []
+    for path in handed_in:
+        if not api.autograde(path.name, path.parent.name, force=True)["success"]:
+            failed.append(f"{path.parent.name}/{path.name}")
+    rows = marks(folder)
+    with (folder / "marks.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["assignment", "student", "task", "marks", "of"])
+        writer.writerows(rows)
+    print(f"{len(handed_in) - len(failed)} of {len(handed_in)} submissions marked: {folder / 'marks.csv'}")
+    if failed:
+        print(f"could not be run, look at them by hand: {', '.join(failed)}", file=sys.stderr)
+
+
+def marks(folder: Path) -> list[tuple]:
+    """Assignment, student, task, marks and the most there could be; no marks yet where a person has to read."""
+    from nbgrader.api import Gradebook
+
+    rows = []
+    with Gradebook(f"sqlite:///{(folder / 'gradebook.db').resolve()}") as book:
+        for submission in (s for a in book.assignments for s in a.submissions):
+            for grade in (g for notebook in submission.notebooks for g in notebook.grades):
+                waiting = grade.needs_manual_grade and grade.manual_score is None
+                rows.append(
+                    (submission.assignment.name, submission.student.id, grade.name, None if waiting else grade.score,
+                     grade.max_score)
+                )  # fmt: skip
+    return sorted(rows, key=lambda row: row[:3])
+
+
 def nbgrader(folder: Path):
     """nbgrader's own interface to the course in ``folder``."""
     # nbgrader calls alembic by name, also when the environment is not activated
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     from nbgrader.apps import NbGraderAPI
+    from sqlalchemy.exc import SAWarning
     from traitlets.config import PyFileConfigLoader
+
+    warnings.filterwarnings("ignore", category=SAWarning)  # nbgrader's own, and nothing that a teacher can mend
 
     config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
     config.CourseDirectory.root = str(folder.resolve())
     return NbGraderAPI(config=config)
 
 
+COMMANDS = {"quiz": (quiz, OUT / "quiz"), "release": (release, OUT), "grade": (grade, OUT)}
+
+
 def main(words: list[str]) -> int:
-    if not words or words[0] not in ("quiz", "release") or len(words) > 2:
+    if not words or words[0] not in COMMANDS or len(words) > 2:
         print(__doc__, file=sys.stderr)
         return 2
-    if words[0] == "quiz":
-        quiz(Path(words[1]) if len(words) == 2 else OUT / "quiz")
-    else:
-        release(Path(words[1]) if len(words) == 2 else OUT)
+    command, folder = COMMANDS[words[0]]
+    command(Path(words[1]) if len(words) == 2 else folder)
     return 0
 
 
