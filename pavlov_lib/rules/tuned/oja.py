@@ -52,7 +52,8 @@ class Oja(torch.autograd.Function):
         del after, buffer
         for few in tiles(V):
             part = [x[few] for x in (K, V, U, Q)]
-            levels = join(*part, *(torch.empty_like(part[1]) for _ in range(3)))
+            levels = []
+            join(*part, *(torch.empty_like(part[1]) for _ in range(3)), levels)
             part_again(*part, levels, *(x[few] for x in (G, keys_grad, kept_grad, drive_grad, queries_grad)))
         values_grad, rate_grad = through_rate(drive_grad, values, rate)
         values_grad = values_grad.mul_(rate if isinstance(rate, float) else 1.0).addcmul_(kept_grad, U, value=-1)
@@ -65,28 +66,28 @@ def tiles(x: Array) -> list[slice]:
     return [slice(i, i + size) for i in range(0, len(x), size)]
 
 
-def join(K, V, U, Q, reads, kept, writes):
-    """Join single steps to chunks in place: reads (bn, c, v) within the chunk, what is kept of the state before it,
-    and the writes as they stand when it ends. Returns what backward needs of each level.
+def join(K, V, U, Q, reads, kept, writes, levels=None):
+    """Join single steps to chunks, in place: reads (bn, c, v) within the chunk, what is kept of the state before it,
+    and the writes as they stand when it ends. What backward needs of each level is appended to ``levels``.
     """
     torch.mul(U, V, out=kept)
     torch.sub(1, kept, out=kept)
     writes.copy_(U)
     torch.mul(U, (Q * K).sum(-1, keepdim=True), out=reads)
-    levels = []
-    block = 1
+    block, found = 1, None
     while block < K.shape[1]:
         (early_keys, _), (_, late_queries) = halves(K, block), halves(Q, block)
         (early_kept, late_kept), (early_writes, _) = halves(kept, block), halves(writes, block)
         match = torch.bmm(late_queries, early_keys.mT)
-        old = late_kept.clone(), early_kept[:, -1:].clone(), early_writes.clone()
-        found = product(match, old[2], torch.empty_like(old[2]))
-        halves(reads, block)[1].addcmul_(old[0], found)
-        early_writes.mul_(old[0][:, -1:])
-        late_kept.mul_(old[1])
-        levels.append((match, *old, found))
+        if levels is not None or found is None:
+            found = torch.empty(early_writes.shape, dtype=K.dtype)
+        found = product(match, early_writes, found.view(early_writes.shape))
+        if levels is not None:
+            levels.append((match, late_kept.clone(), early_kept[:, -1:].clone(), early_writes.clone(), found))
+        halves(reads, block)[1].addcmul_(late_kept, found)
+        early_writes.mul_(late_kept[:, -1:])
+        late_kept.mul_(early_kept[:, -1:])
         block *= 2
-    return levels
 
 
 def part_again(K, V, U, Q, levels, G, keys_grad, kept_grad, writes_grad, queries_grad):
