@@ -150,6 +150,24 @@ def test_the_digest_names_axes_curves_bars_and_images():
     ]
 
 
+@pytest.mark.parametrize(
+    ("case", "by", "predicted"),
+    [
+        ("capacity", "d_k", "predicted_fidelity"),
+        ("error", "d_k", "predicted_error"),
+        ("context", "d_k", "predicted_fidelity"),
+        ("depth", "heads", "predicted"),
+        ("readouts", "readout", "predicted"),
+    ],
+)
+def test_every_series_has_its_own_prediction_beside_it(case, by, predicted):
+    draw, table, _ = CASES[case]
+    drawn = [tuple(np.asarray(line.get_ydata(), float)) for line in draw(table).axes[0].get_lines()]
+    for _, curve in table.groupby(by):
+        expected = curve[predicted].clip(lower=FLOOR) if case in ("depth", "readouts") else curve[predicted]
+        assert tuple(expected) in drawn
+
+
 def test_a_failure_rate_of_zero_is_drawn_hollow_at_the_floor():
     table = depth(readouts=["any"]).query("heads == 1").assign(error_rate=[0.0, 0.1, 0.2])
     ax = figures.draw_depth(table).axes[0]

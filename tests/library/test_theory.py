@@ -317,6 +317,17 @@ def test_the_bound_grows_with_n_over_d_k_to_the_power_of_the_heads_that_must_fai
     assert theory.failure_bound(readout, 6, 4, 17, 64, 64) == pytest.approx(2 * bound(17, 64))
 
 
+def test_the_bound_is_the_one_of_the_theorem_at_the_typical_overlap_of_values():
+    n, d_k, d_v, layers = 5, 256, 64, 3
+    rho = math.sqrt(2 * math.log(n) / d_v)
+    q = (n - 1) / (d_k * (1 - rho) / 2)
+    for heads in (1, 2, 3, 4, 5):
+        half = (heads + 1) // 2
+        expected = {"any": q**heads, "majority": math.comb(heads, half) * q**half, "average": q / heads}
+        for readout, bound in expected.items():
+            assert theory.failure_bound(readout, layers, heads, n, d_k, d_v) == pytest.approx(layers * bound)
+
+
 # --- stability and boundedness ---------------------------------------------------------------------------------------
 
 
