@@ -396,7 +396,7 @@
   const WIDTH = 360;
   const STYLES = {
     hebbian: ["#0072B2", "circle"], "hebbian+decay": ["#56B4E9", "square"], delta: ["#D55E00", "triangle"],
-    oja: ["#009E73", "diamond"], softmax: ["#CC79A7", "square"], first: ["#0072B2", "circle"],
+    oja: ["#009E73", "diamond"], softmax: ["#CC79A7", "down"], first: ["#0072B2", "circle"],
     second: ["#D55E00", "triangle"], third: ["#009E73", "diamond"], ink: ["#22303c", "circle"],
   };
   const STEPS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5,
@@ -416,6 +416,7 @@
   const CORNERS = {
     square: [[-3.2, -3.2], [3.2, -3.2], [3.2, 3.2], [-3.2, 3.2]],
     triangle: [[0, -4.2], [4, 3.2], [-4, 3.2]],
+    down: [[0, 4.2], [-4, -3.2], [4, -3.2]],
     diamond: [[0, -4.6], [4.2, 0], [0, 4.6], [-4.2, 0]],
   };
   const marker = (shape, x, y, fill) => shape === "circle"

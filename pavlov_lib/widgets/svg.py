@@ -16,7 +16,7 @@ STYLES = {  # the colours and markers of pavlov_lib.figures.style, one per rule 
     "hebbian+decay": ("#56B4E9", "square"),
     "delta": ("#D55E00", "triangle"),
     "oja": ("#009E73", "diamond"),
-    "softmax": ("#CC79A7", "square"),
+    "softmax": ("#CC79A7", "down"),
     "first": ("#0072B2", "circle"),
     "second": ("#D55E00", "triangle"),
     "third": ("#009E73", "diamond"),
@@ -89,6 +89,7 @@ def marker(shape: str, x: float, y: float, fill: str) -> str:
     corners = {
         "square": ((-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)),
         "triangle": ((0, -4.2), (4, 3.2), (-4, 3.2)),
+        "down": ((0, 4.2), (-4, -3.2), (4, -3.2)),
         "diamond": ((0, -4.6), (4.2, 0), (0, 4.6), (-4.2, 0)),
     }[shape]
     points = " ".join(f"{at(x + dx)},{at(y + dy)}" for dx, dy in corners)
