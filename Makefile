@@ -25,6 +25,11 @@ $(VENV)/.lite: pyproject.toml requirements.lock | $(BIN)/python
 	$(INSTALL) -e '.[book,lab,lite]'
 	@touch $(VENV)/.book $@
 
+$(VENV)/.teach: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Setting up what a course needs (once) ..."
+	$(INSTALL) -e '.[book,teach]'
+	@touch $(VENV)/.book $@
+
 $(VENV)/.all: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Setting up everything, torch included (once) ..."
 	$(INSTALL) -e '.[torch,book,lab,test]'
@@ -50,6 +55,10 @@ lab: $(VENV)/.all  ## open the notebooks in JupyterLab
 
 notebooks: $(VENV)/.all  ## run every notebook again and refresh the reference data (ONLY=book/oja.ipynb for one)
 	$(BIN)/python tools/execute_notebooks.py $(ONLY)
+
+course: $(VENV)/.teach  ## write the quiz files and the students' assignments (_build/course)
+	$(BIN)/python tools/course.py quiz
+	$(BIN)/python tools/course.py release
 
 bench: $(VENV)/.all  ## time the circuits against their peers
 	$(BIN)/python -m benchmarks
