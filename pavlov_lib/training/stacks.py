@@ -16,6 +16,8 @@ from ..models import STACK_RULES, StackConfig, count_parameters, usable_device
 from .loop import TrainConfig, check_run, check_task, evaluate, train
 from .tasks import MultiHop, Recall
 
+REASONING = MultiHop(queries=2)  # two of three chains are asked for: 16 tokens, which the rules read in a single chunk
+
 
 def shape_at_budget(
     layers: int, budget: int, *, vocab: int, key_dim: int = 8, rule: str = "delta", **others
@@ -66,7 +68,7 @@ def run_stacks(
     seed: int = 0,
     *,
     steps: int = 300,
-    batch: int = 32,
+    batch: int = 48,
     learning_rate: float = 1e-2,
     sequences: int = 1000,
     device: str = "cpu",
@@ -83,7 +85,7 @@ def run_stacks(
     layers : sequence of int
     rules : sequence of {"delta", "hebbian", "oja", "hebbian+decay"}
     task : MultiHop or Recall, optional
-        ``MultiHop()`` if not given.
+        ``MultiHop(queries=2)`` if not given: three chains of two links, and two questions.
     budget : int
         Parameters per stack, see :func:`shape_at_budget`.
     key_dim : int
@@ -118,7 +120,7 @@ def run_stacks(
     >>> table[["rule", "layers", "hops"]].to_numpy().tolist()
     [['delta', 1, 1], ['delta', 1, 2]]
     """
-    task = MultiHop() if task is None else task
+    task = REASONING if task is None else task
     check_task(task)
     layers, rules = checks.counts("layers", layers), checks.some_of("rules", rules, STACK_RULES)
     checks.count("trials", trials, 2)
@@ -126,44 +128,64 @@ def run_stacks(
     if jobs is not None and jobs != -1:
         checks.count("jobs", jobs)
     usable_device(device)
-    seeds = [int(s.generate_state(1)[0]) for s in np.random.SeedSequence(checks.seed(seed)).spawn(trials)]
     how = TrainConfig(steps=steps, batch=batch, learning_rate=learning_rate, evaluate_every=steps, held_out=2)
     cells = [
-        (shape_at_budget(depth, budget, vocab=task.vocab, key_dim=key_dim, rule=rule), trial_seed)
+        (shape_at_budget(depth, budget, vocab=task.vocab, key_dim=key_dim, rule=rule), dataclasses.replace(how, seed=s))
         for rule in rules
         for depth in layers
-        for trial_seed in seeds
+        for s in trial_seeds(seed, trials)
     ]
-    for shape, _ in cells:
-        check_run(task, shape, how)
+    for shape, run in cells:
+        check_run(task, shape, run)
     # deepest first: the longest job must not be the last to start
     order = sorted(range(len(cells)), key=lambda i: -cells[i][0].layers)
-    work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        joblib.delayed(_one_stack)(i, task, cells[i][0], dataclasses.replace(how, seed=cells[i][1]), sequences, device)
-        for i in order
+    work = joblib.Parallel(n_jobs=jobs, return_as="generator")(
+        joblib.delayed(train_and_test)(task, *cells[i], sequences=sequences, device=device) for i in order
     )
-    tables = dict(tqdm(work, total=len(cells), disable=not progress, desc="stacks"))
-    return _summary([(cells[i][0], tables[i]) for i in range(len(cells))])
+    tables = dict(zip(order, tqdm(work, total=len(cells), disable=not progress, desc="stacks"), strict=True))
+    return summarise(pd.concat([tables[i] for i in range(len(cells))]))
 
 
-def _one_stack(i: int, task, shape: StackConfig, how: TrainConfig, sequences: int, device: str):
-    """Train and test one stack: ``(i, table)``, with one thread whatever the process, for equal numbers."""
+def trial_seeds(seed: int, trials: int) -> list[int]:
+    """One seed per trial, the same for every shape and rule: they are compared on the same batches.
+
+    Examples
+    --------
+    >>> trial_seeds(0, 2) == trial_seeds(0, 3)[:2]
+    True
+    """
+    return [int(s.generate_state(1)[0]) for s in np.random.SeedSequence(checks.seed(seed)).spawn(trials)]
+
+
+def train_and_test(
+    task: MultiHop | Recall, stack: StackConfig, how: TrainConfig, *, sequences: int = 1000, device: str = "cpu",
+    checkpoint=None,
+) -> pd.DataFrame:  # fmt: skip
+    """Train one stack and test it, with one thread whatever the process has: the numbers do not depend on it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per number of hops: ``rule``, ``layers``, ``heads``, ``width``, ``parameters``, ``seed``, ``hops``,
+        ``error_rate`` and its standard error over the test sequences, ``error_se``.
+    """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        model = train(task, shape, how, device=device, progress=False).model
-        return i, evaluate(model, task, sequences=sequences, seed=how.seed)
+        model = train(task, stack, how, device=device, checkpoint=checkpoint, progress=False).model
+        tested = evaluate(model, task, sequences=sequences, seed=how.seed)
     finally:
         torch.set_num_threads(threads)
+    shape = {
+        "rule": stack.rule, "layers": stack.layers, "heads": stack.heads, "width": stack.stream,
+        "parameters": count_parameters(stack), "seed": how.seed,
+    }  # fmt: skip
+    result = pd.DataFrame({name: [value] * len(tested) for name, value in shape.items()})
+    return result.assign(hops=tested.hops, error_rate=1 - tested.accuracy, error_se=tested.accuracy_se)
 
 
-def _summary(tested) -> pd.DataFrame:
-    every = pd.concat(
-        table.assign(
-            rule=shape.rule, layers=shape.layers, heads=shape.heads, width=shape.stream,
-            parameters=count_parameters(shape), error_rate=1 - table.accuracy,
-        )
-        for shape, table in tested
-    )  # fmt: skip
-    groups = every.groupby(["rule", "layers", "hops", "heads", "width", "parameters"], sort=False).error_rate
-    return groups.agg(error_rate="mean", error_se="sem", lowest="min", highest="max").reset_index()
+def summarise(tested: pd.DataFrame) -> pd.DataFrame:
+    """Trials of the same shape become one row: rows of :func:`train_and_test` -> the table of :func:`run_stacks`."""
+    shape = ["rule", "layers", "hops", "heads", "width", "parameters"]
+    rates = tested.groupby(shape, sort=False).error_rate
+    return rates.agg(error_rate="mean", error_se="sem", lowest="min", highest="max").reset_index()
