@@ -88,6 +88,13 @@ def test_a_chapter_has_all_sections_in_order(path):
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
+def test_a_chapter_has_something_to_play_with_that_needs_no_kernel(path):
+    shown = [cell for cell in code_cells(path) if "explorer(" in cell.source]
+    assert shown, "call explorer(...) under 'Something to play with'"
+    assert all("text/html" in output.data for cell in shown for output in cell.outputs)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
 def test_every_option_of_a_quiz_is_answered(path):
     text = prose(path)
     quiz = text[text.index("## Quiz") : text.index("## Exercises")]
