@@ -256,7 +256,7 @@ RUN = """async () => {
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_runs_to_its_last_cell_in_a_browser_without_network(name, built, browser):
-    written = json.loads((ROOT / "book" / f"{name}.ipynb").read_text(encoding="utf-8"))
+    written = json.loads((built / "files" / "book" / f"{name}.ipynb").read_text(encoding="utf-8"))
     with serving(built) as address:
         context = browser.new_context()
         outside: list[str] = []
