@@ -257,9 +257,25 @@ def test_a_page_without_scripts_shows_its_text_and_the_explorers_pictures(visit,
     assert page.locator(".pavlov-explorer img").first.is_visible()
 
 
-def test_a_printed_page_is_black_on_white_and_shows_what_was_folded(visit):
+def test_a_page_printed_from_dark_mode_is_dark_on_white_and_without_controls(visit):
     page = visit(color_scheme="dark").open("book/intro.html")
     page.emulate_media(media="print")
+    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    red, green, blue = map(int, page.evaluate("getComputedStyle(document.querySelector('h2')).color.match(/\\d+/g)"))
+    assert max(red, green, blue) < 100
     for part in (".bd-sidebar-primary", ".bd-header-article", ".explorer-controls"):
         assert not page.locator(part).first.is_visible()
+    page.emulate_media(media="screen")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+
+
+def test_what_is_folded_on_the_screen_is_printed(visit):
+    page = visit().open("book/intro.html")
+    page.evaluate(
+        "document.querySelector('article').insertAdjacentHTML('beforeend', "
+        "'<details><summary>Answer</summary><p id=folded>Because.</p></details>')"
+    )
+    assert not page.locator("#folded").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator("#folded").is_visible()
