@@ -335,3 +335,49 @@ def oja_plateau_norm(d_v: int, rate: float = 1.0) -> float:
     if kept >= 1:
         raise ValueError(f"rate must be below 2(d_v + 2)/3 = {2 * (d_v + 2) / 3:g} for a plateau; got {eta}")
     return eta / math.sqrt(1 - kept)
+
+
+# --- softmax attention ------------------------------------------------------------------------------------------------
+
+
+def softmax_noise(beta: float, d_k: int, similarity: float = 1.0) -> float:
+    """What one other item adds to the squared error of softmax recall, relative to the signal: ``E e^{2β(x − c)}``.
+
+    x is the overlap of two random unit vectors, averaged by quadrature; linear attention has 1/d_k in its place.
+
+    Examples
+    --------
+    >>> round(softmax_noise(8.0, 64) / math.exp(2 * 8.0**2 / 64 - 16), 2)  # nearly normal overlaps
+    0.95
+    """
+    beta, d_k = checks.number("beta", beta, 0, open_low=True), checks.count("d_k", d_k, 3)
+    c = checks.number("similarity", similarity, 0, 1, open_low=True)
+    x, weight = np.polynomial.legendre.leggauss(400)
+    weight = weight * (1 - x**2) ** ((d_k - 3) / 2)
+    return float((weight * np.exp(2 * beta * (x - c))).sum() / weight.sum())
+
+
+def nearest_key_capacity(d_k: int, similarity: float, tolerance: float) -> float:
+    """Pairs among which a query with this similarity to its key has another key nearer with probability ``tolerance``.
+
+    ``n = 1 + log(1 − tolerance) / log(1 − P(x > c))``, which grows like ``(1 − c²)^{−d_k/2}``: exponentially.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range; with similarity 1 no other key is ever nearer, and there is no limit.
+
+    Examples
+    --------
+    >>> round(nearest_key_capacity(20, 0.8, 0.1) / nearest_key_capacity(10, 0.8, 0.1) / 0.36**-5, 1)
+    1.4
+    """
+    d_k, c = checks.count("d_k", d_k, 3), checks.number("similarity", similarity, 0, 1, open_low=True)
+    tolerance = checks.number("tolerance", tolerance, 0, 0.5, open_low=True)
+    if c == 1:
+        raise ValueError("similarity must be below 1: no other key is nearer than the key itself; got 1")
+    node, weight = np.polynomial.legendre.leggauss(400)
+    x = c + (1 - c) * (node + 1) / 2  # where the overlap is above c
+    above = ((1 - x**2) ** ((d_k - 3) / 2) * weight).sum() * (1 - c) / 2
+    density = math.exp(math.lgamma(d_k / 2) - math.lgamma((d_k - 1) / 2)) / math.sqrt(math.pi)
+    return 1 + math.log(1 - tolerance) / math.log1p(-density * above)

@@ -6,9 +6,11 @@ import importlib.util
 
 import numpy as np
 
-from .. import checks
+from .. import checks, stimuli
 from ..rules import RULES, Rule
 
+# Numbers per batch of contexts: large enough that Python costs nothing, small enough to stay in the cache.
+CONTEXTS = 2**18
 DECAYED = "hebbian+decay"  # the Hebbian rule with a decay below one, where an experiment compares both
 
 
@@ -52,3 +54,29 @@ def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cosine along the last axis; 0 where a vector is zero, for nothing was recalled."""
     length = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
     return np.divide((a * b).sum(-1), length, out=np.zeros_like(length), where=length > 0)
+
+
+def retention(decay) -> float:
+    """A decay in (0, 1), or ``ValueError``: 1 is no forgetting."""
+    if not checks.number("decay", decay, 0, 1, open_low=True) < 1:
+        raise ValueError(f"decay must be below 1 for a memory that forgets; got {decay}")
+    return float(decay)
+
+
+def recalls(rng, trials: int, length: int, d: int, memories):
+    """Write contexts of random unit pairs and recall every pair: for each (name, decay), signal r·v and power ‖r‖².
+
+    Both are (trials, length), newest first. All memories see the same stimuli.
+    """
+    parts = [([], []) for _ in memories]
+    most = max(1, CONTEXTS // (2 * length * d))
+    for start in range(0, trials, most):
+        size = min(most, trials - start)
+        keys, values = (stimuli.unit_vectors(rng, size, length, d) for _ in range(2))
+        for (name, decay), (signals, powers) in zip(memories, parts, strict=True):
+            rule, how = (RULES["hebbian"], {"decay": decay}) if name == DECAYED else (RULES[name], {})
+            _, state = rule.scan_parallel(keys, values, keys, **how)
+            recalled = (keys @ state.mT)[:, ::-1]
+            signals.append((recalled * values[:, ::-1]).sum(-1))
+            powers.append((recalled**2).sum(-1))
+    return [(np.concatenate(signals), np.concatenate(powers)) for signals, powers in parts]

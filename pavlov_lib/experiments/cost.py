@@ -60,7 +60,8 @@ def run_cost(
     Notes
     -----
     To leading order: all pairs of steps ``t² (k + v)``, since the masked half is computed too; the loop ``3 t k v``
-    (fade, write, read); chunks of c steps ``t (c (k + v) + 2 k v)``.
+    (fade, write, read); chunks of c steps ``t (c (k + v) + 2 k v)``. The fading of the empty matrix at the first step
+    is not counted.
 
     Examples
     --------
@@ -69,8 +70,8 @@ def run_cost(
             form   t  multiply_adds
          softmax 128         294912
          softmax 256        1179648
-    linear, loop 128          25600
-    linear, loop 256          51200
+    linear, loop 128          25536
+    linear, loop 256          51136
     """
     lengths, forms = checks.counts("lengths", lengths), checks.some_of("forms", forms, FORMS)
     k = checks.count("key_dim", key_dim)

@@ -1,4 +1,4 @@
-"""Forgetting: how far back a memory that lets go can see, how fast it should let go, and what it lets go of."""
+"""How far back a memory that lets go can see."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, stimuli, theory
-from ..rules import RULES
-from .capacity import BATCH
-from .common import mean_and_se
-from .drift import DECAYED
+from .common import DECAYED, mean_and_se, recalls, retention
 
 MEMORIES = ("hebbian", DECAYED, "delta", "oja")
-UPDATERS = ("hebbian", DECAYED, "delta")
 
 
 def run_forgetting(
@@ -59,7 +55,7 @@ def run_forgetting(
     True
     """
     memories = checks.some_of("memories", memories, MEMORIES)
-    decays = tuple(_forgets(decay) for decay in checks.positive_numbers("decays", decays))
+    decays = tuple(retention(decay) for decay in checks.positive_numbers("decays", decays))
     ages, length = checks.counts("ages", ages, minimum=0), checks.count("length", length)
     if max(ages) >= length:
         raise ValueError(f"each of ages must be below length={length}; got {max(ages)}")
@@ -67,7 +63,7 @@ def run_forgetting(
     (rng,) = stimuli.generators(seed, 1)
     named = [(name, decay) for name in memories for decay in (decays if name == DECAYED else (1.0,))]
     rows = []
-    for (name, decay), (signal, power) in zip(named, _recalls(rng, trials, length, d, named), strict=True):
+    for (name, decay), (signal, power) in zip(named, recalls(rng, trials, length, d, named), strict=True):
         fidelity = np.divide(signal, np.sqrt(power), out=np.zeros_like(signal), where=power > 0)
         error = power - 2 * signal + 1
         rule = "hebbian" if name == DECAYED else name
@@ -92,7 +88,7 @@ def forgetting_horizon(d_k: int, decay: float, tau: float) -> float:
     >>> forgetting_horizon(64, 0.999, 0.5**0.5)  # it forgets too slowly: too many old pairs are as strong as new ones
     0.0
     """
-    decay, tau = _forgets(decay), checks.number("tau", tau, 0, 1, open_low=True)
+    decay, tau = retention(decay), checks.number("tau", tau, 0, 1, open_low=True)
     held = 1 + checks.count("d_k", d_k) * theory.capacity_slope(tau)
     return max(0.0, math.log((1 - decay**2) * held) / -math.log(decay**2))
 
@@ -151,7 +147,7 @@ def run_horizon(
         decay = math.sqrt(1 - pace / held)
         predicted = forgetting_horizon(d, decay, tau)
         length = max(math.ceil(7 / -math.log(decay**2)), 8)
-        ((signal, power),) = _recalls(rng, trials, length, d, [(DECAYED, decay)])
+        ((signal, power),) = recalls(rng, trials, length, d, [(DECAYED, decay)])
         fidelity = signal / np.sqrt(power)
         reach = max(2.0, predicted / 2)
         ages = np.arange(max(0, math.ceil(predicted - reach)), math.floor(predicted + reach) + 1)
@@ -171,221 +167,3 @@ def _crossing(ages: np.ndarray, fidelity: np.ndarray, tau: float) -> float:
     square = np.clip(fidelity, 0.01, 0.9999) ** 2
     slope, start = np.polyfit(ages, np.log(square / (1 - square)), 1)
     return float((math.log(tau**2 / (1 - tau**2)) - start) / slope)
-
-
-def use_by_age(mean_age: float, length: int) -> np.ndarray:
-    """How often pairs of each age are asked for, if use falls geometrically with age: (length,), adds up to 1.
-
-    Examples
-    --------
-    >>> print(use_by_age(1.0, 3).round(3))
-    [0.571 0.286 0.143]
-    """
-    keep = checks.number("mean_age", mean_age, 0, open_low=True) / (1 + mean_age)
-    use = keep ** np.arange(checks.count("length", length))
-    return use / use.sum()
-
-
-def best_weights(use: np.ndarray, d_k: int) -> np.ndarray:
-    """The weights that a memory *should* give to pairs of each age: ``p / (p + (1 − p)/d_k)``; (n,) -> (n,).
-
-    They minimise the squared error of recall ``Σ_a p_a ((1 − w_a)² + Σ_{b≠a} w_b²/d_k)`` over all weights.
-
-    Examples
-    --------
-    >>> print(best_weights(np.array([0.5, 0.25, 0.25]), 1).round(3))
-    [0.5  0.25 0.25]
-    """
-    use = np.asarray(use, dtype=float)
-    if use.ndim != 1 or not use.size or use.min() < 0 or abs(use.sum() - 1) > 1e-9:
-        raise ValueError(f"use must be a list of shares that add up to 1; got {use!r}")
-    return use / (use + (1 - use) / checks.count("d_k", d_k))
-
-
-def recall_error(weights: np.ndarray, use: np.ndarray, d_k: int) -> float:
-    """Expected squared error of a memory that holds pairs of each age with ``weights``, asked according to ``use``.
-
-    Examples
-    --------
-    >>> recall_error(np.ones(5), np.full(5, 0.2), 4)
-    1.0
-    """
-    weights, use = np.asarray(weights, dtype=float), np.asarray(use, dtype=float)
-    if weights.shape != use.shape:
-        raise ValueError(f"weights and use must have one shape; got {weights.shape} and {use.shape}")
-    others = ((weights**2).sum() - weights**2) / checks.count("d_k", d_k)
-    return float((use * ((1 - weights) ** 2 + others)).sum())
-
-
-def run_recency(
-    mean_ages=(4.0, 16.0, 64.0),
-    losses=(0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.12, 0.25, 0.5),
-    length: int = 512,
-    key_dim: int = 64,
-    trials: int = 60,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """How fast to forget, when pairs are asked for less and less often as they grow old.
-
-    Each decay writes at the rate that serves it best, so that none loses by scale alone.
-    All decays see the same contexts, so their errors are correlated.
-
-    Parameters
-    ----------
-    mean_ages : sequence of float
-        Mean age of the pair that is asked for; use falls geometrically with age, and is cut at ``length``.
-    losses : sequence of float
-        What is lost per step, 1 − γ, each in [0, 1); 0 is no forgetting.
-    length, key_dim, trials, seed : int
-        As in :func:`run_forgetting`; at least 2 trials.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per (mean_age, loss): ``mean_age``, ``loss``, ``rate``, ``error`` (mean squared error of recall,
-        weighted by use), ``error_se``, ``predicted`` (exact), and ``possible``, the error with :func:`best_weights`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range; before any work starts.
-
-    Examples
-    --------
-    >>> table = run_recency(mean_ages=[4], losses=[0.0, 0.06], trials=10)
-    >>> bool(table.error[1] < table.error[0])
-    True
-    """
-    mean_ages = checks.positive_numbers("mean_ages", mean_ages)
-    losses = tuple(checks.number("each of losses", loss, 0, 1) for loss in losses)
-    if not losses or max(losses) == 1:
-        raise ValueError(f"losses must be a non-empty list of numbers in [0, 1); got {losses}")
-    length, d = checks.count("length", length), checks.count("key_dim", key_dim)
-    trials = checks.count("trials", trials, 2)
-    (rng,) = stimuli.generators(seed, 1)
-    recalls = _recalls(rng, trials, length, d, [(DECAYED, 1 - loss) for loss in losses])
-    rows = []
-    for mean_age in mean_ages:
-        use = use_by_age(mean_age, length)
-        possible = recall_error(best_weights(use, d), use, d)
-        for loss, (signal, power) in zip(losses, recalls, strict=True):
-            rate = best_rate(loss, use, d)
-            error = (use * (rate**2 * power - 2 * rate * signal + 1)).sum(-1)
-            predicted = recall_error(rate * (1 - loss) ** np.arange(length), use, d)
-            rows.append((mean_age, loss, rate, *mean_and_se(error), predicted, possible))
-    return pd.DataFrame(rows, columns=["mean_age", "loss", "rate", "error", "error_se", "predicted", "possible"])
-
-
-def best_rate(loss: float, use: np.ndarray, d_k: int) -> float:
-    """The learning rate at which a memory that loses ``loss`` per step has the least squared error.
-
-    Examples
-    --------
-    >>> best_rate(0.0, np.array([1.0]), 8)  # one pair alone is written as it is
-    1.0
-    """
-    trace = (1 - loss) ** np.arange(len(use))
-    own, others = use @ trace**2, (use * ((trace**2).sum() - trace**2)).sum() / d_k
-    return float(use @ trace / (own + others))
-
-
-def run_updates(
-    memories=UPDATERS,
-    updates=(0, 16, 32, 64, 128, 256, 512, 1024),
-    busy: int = 8,
-    quiet: int = 8,
-    key_dim: int = 64,
-    decay: float = 0.97,
-    trials: int = 60,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Let a few facts change again and again, and look at them and at facts that are never mentioned again.
-
-    First the quiet facts are written, then the busy ones; then the busy keys get new outcomes, round after round in
-    random order. All memories see the same stimuli.
-
-    Parameters
-    ----------
-    memories : sequence of {"hebbian", "hebbian+decay", "delta"}
-    updates : sequence of int
-        Numbers of updates after which to measure.
-    busy, quiet, key_dim : int
-        Facts with random unit keys and outcomes; key and value dimension.
-    decay : float
-        What "hebbian+decay" keeps per step, in (0, 1).
-    trials, seed : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per (memory, facts, updates): ``memory``, ``facts`` ("busy" or "quiet"), ``updates``, ``fidelity``
-        (mean cosine with the outcome that holds now), ``fidelity_se``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or unknown; before any work starts.
-
-    Examples
-    --------
-    >>> table = run_updates(updates=[256], trials=10).set_index(["memory", "facts"]).fidelity
-    >>> bool(table["delta", "quiet"] > 0.7 and abs(table["hebbian+decay", "quiet"]) < 0.1)
-    True
-    """
-    memories = checks.some_of("memories", memories, UPDATERS)
-    updates = tuple(sorted(set(checks.counts("updates", updates, minimum=0))))
-    busy, quiet, d, trials = (
-        checks.count(name, x)
-        for name, x in (("busy", busy), ("quiet", quiet), ("key_dim", key_dim), ("trials", trials))
-    )
-    decay = _forgets(decay)
-    (rng,) = stimuli.generators(seed, 1)
-    keys = stimuli.unit_vectors(rng, trials, quiet + busy, d)
-    now = stimuli.unit_vectors(rng, trials, quiet + busy, d)  # the outcomes that hold now
-    states = {name: np.zeros((trials, d, d)) for name in memories}
-    every, rows = np.arange(trials), []
-    for step in range(quiet + busy + updates[-1] + 1):
-        done = step - quiet - busy
-        if done in updates:
-            for name, state in states.items():
-                recalled = keys @ state.mT
-                near = (recalled * now).sum(-1) / np.maximum(np.linalg.norm(recalled, axis=-1), 1e-300)
-                rows.append((name, "quiet", done, *mean_and_se(near[:, :quiet].mean(-1))))
-                rows.append((name, "busy", done, *mean_and_se(near[:, quiet:].mean(-1))))
-        if done < 0:
-            which = np.full(trials, step)
-        else:
-            if done % busy == 0:
-                order = rng.permuted(np.tile(np.arange(busy), (trials, 1)), axis=1)
-            which = quiet + order[:, done % busy]
-            now[every, which] = stimuli.unit_vectors(rng, trials, d)
-        key, value = keys[every, which], now[every, which]
-        for name in memories:
-            rule, how = (RULES["hebbian"], {"decay": decay}) if name == DECAYED else (RULES[name], {})
-            states[name] = rule.write(states[name], key, value, **how)
-    table = pd.DataFrame(rows, columns=["memory", "facts", "updates", "fidelity", "fidelity_se"])
-    order_of = {name: i for i, name in enumerate((*UPDATERS, "busy", "quiet"))}
-    by = ["facts", "memory", "updates"]
-    return table.sort_values(by, ignore_index=True, key=lambda c: c if c.name == "updates" else c.map(order_of))
-
-
-def _forgets(decay) -> float:
-    if not checks.number("decay", decay, 0, 1, open_low=True) < 1:
-        raise ValueError(f"decay must be below 1 for a memory that forgets; got {decay}")
-    return float(decay)
-
-
-def _recalls(rng, trials: int, length: int, d: int, memories):
-    """For each (name, decay): signal r·v and power ‖r‖² of every pair, newest first, both (trials, length)."""
-    parts = [([], []) for _ in memories]
-    most = max(1, BATCH // (2 * length * d))
-    for start in range(0, trials, most):
-        size = min(most, trials - start)
-        keys, values = (stimuli.unit_vectors(rng, size, length, d) for _ in range(2))
-        for (name, decay), (signals, powers) in zip(memories, parts, strict=True):
-            rule, how = (RULES["hebbian"], {"decay": decay}) if name == DECAYED else (RULES[name], {})
-            _, state = rule.scan_parallel(keys, values, keys, **how)
-            recalled = (keys @ state.mT)[:, ::-1]
-            signals.append((recalled * values[:, ::-1]).sum(-1))
-            powers.append((recalled**2).sum(-1))
-    return [(np.concatenate(signals), np.concatenate(powers)) for signals, powers in parts]

@@ -8,6 +8,7 @@ from .depth import draw_depth, draw_readouts
 from .drift import draw_drift
 from .forgetting import draw_forgetting, draw_horizon, draw_recency, draw_updates
 from .homeostasis import draw_components, draw_homeostasis, draw_overshoot
+from .limits import draw_exponential, draw_feature_maps, draw_overlap, draw_scoreboard, draw_sharpness
 from .mapping import draw_gradient
 from .style import RULE_STYLE, finish, heat_map, new_figure
 from .unlearning import draw_unlearning
@@ -21,6 +22,8 @@ __all__ = [
     "draw_cost",
     "draw_depth",
     "draw_drift",
+    "draw_exponential",
+    "draw_feature_maps",
     "draw_forgetting",
     "draw_generalisation",
     "draw_gradient",
@@ -28,11 +31,14 @@ __all__ = [
     "draw_homeostasis",
     "draw_horizon",
     "draw_matches",
+    "draw_overlap",
     "draw_overshoot",
     "draw_prompts",
     "draw_protocol",
     "draw_readouts",
     "draw_recency",
+    "draw_scoreboard",
+    "draw_sharpness",
     "draw_stability",
     "draw_threshold",
     "draw_unlearning",

@@ -194,6 +194,26 @@ CIRCUITS = {
             ("S", "bad", "", "flow"),
         ],
     ),
+    "limits": (
+        "A library with a sharpened index",
+        {
+            "q": (0, 1, "query q", "stimulus"),
+            "keys": (0, 2, "all keys,\none by one", "memory"),
+            "values": (3.05, 0, "all values,\none by one", "memory"),
+            "match": (1.15, 1.5, "match\nβ q·kᵢ", "operation"),
+            "exp": (2.1, 1.5, "sharpen\nexp", "operation"),
+            "share": (3.05, 1.5, "share out\nsum is one", "operation"),
+            "out": (4.3, 0.75, "response\nΣ wᵢ vᵢ", "response"),
+        },
+        [
+            ("q", "match", "", "flow"),
+            ("keys", "match", "", "flow"),
+            ("match", "exp", "", "flow"),
+            ("exp", "share", "", "flow"),
+            ("share", "out", "", "flow"),
+            ("values", "out", "", "flow"),
+        ],
+    ),
     "drift": (
         "Four memories in one changing world",
         {
