@@ -1,0 +1,135 @@
+"""What one run measures: the field at one shape, cost against length, memory, and one decoding step."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import statistics
+import sys
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from pavlov_lib import RULES, read
+
+from . import contestants
+from .timing import Contestant, interleave
+
+OURS = "this library, chunks"
+
+
+def side_by_side(shape, *, rounds: int, budget: float, loops: bool = True, tick=lambda name: None) -> pd.DataFrame:
+    """Every contestant at one shape: medians in milliseconds, and ratios to this library's chunks for the same rule."""
+    field = contestants.field(shape, loops=loops)
+    field.append(contestants.hard_oja(shape))
+    interleave(field, rounds=rounds, budget=budget, tick=tick)
+    ours = {c.rule: c for c in field if c.name == OURS}
+    rows = []
+    for c in field:
+        row = {"shape": "×".join(map(str, shape)), "rule": c.rule, "contestant": c.name}
+        for which in ("forward", "both"):
+            row[f"{which}_ms"] = 1e3 * c.median(which)
+            row[f"{which}_ratio"] = c.median(which) / ours[c.rule].median(which) if c.rule in ours else math.nan
+        rows.append({**row, "rounds": len(c.seconds["both"])})
+    return pd.DataFrame(rows)
+
+
+def against_length(lengths, *, rounds: int, budget: float, longest_loop: int, tick=lambda name: None) -> pd.DataFrame:
+    """Chunks, loops and softmax attention for growing numbers of steps: medians of forward and backward together."""
+    rows = []
+    for steps in lengths:
+        shape = (1, 4, steps, 64)
+        field = [c for c in contestants.field(shape, loops=steps <= longest_loop) if _in_growth(c)]
+        interleave(field, rounds=rounds, budget=budget, tick=tick)
+        rows += [
+            {"rule": c.rule, "contestant": c.name, "steps": steps, "forward_ms": 1e3 * c.median("forward"),
+             "both_ms": 1e3 * c.median("both")} for c in field
+        ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _in_growth(c: Contestant) -> bool:
+    return c.rule != "hebbian+decay" and (c.name.startswith("this library") or c.rule == "softmax")
+
+
+def slopes(growth: pd.DataFrame) -> pd.Series:
+    """The power of the length with which forward and backward together grow: the slope in a log-log plot."""
+    return growth.groupby(["rule", "contestant"], sort=False).apply(
+        lambda g: np.polyfit(np.log(g["steps"]), np.log(g["both_ms"]), 1)[0] if len(g) > 1 else math.nan,
+        include_groups=False,
+    )
+
+
+def memory(shape) -> pd.DataFrame:
+    """The most memory alive at once in a forward and backward pass, inputs included, in units of one input."""
+    rows = []
+    for rule, rate in contestants.RATES.items():
+        if rule.endswith("decay"):
+            continue
+        for name, form in ((OURS, RULES[rule].scan_parallel), ("this library, loop", RULES[rule].scan)):
+            rows.append({"rule": rule, "contestant": name, "inputs_alive": peak(partial(form, rate=rate), shape)})
+    return pd.DataFrame(rows)
+
+
+def peak(form, shape) -> float:
+    """Peak of forward and backward of one form, in units of one input tensor."""
+
+    def passes(keys, values, queries, grad):
+        form(keys, values, queries)[0].backward(grad)
+
+    given = contestants.stimuli(shape)
+    leaves = [x.requires_grad_() for x in given[:3]]
+    passes(*leaves, given[3])  # loads what is loaded once
+    for leaf in leaves:
+        leaf.grad = None
+    with silence(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as account:
+        passes(*leaves, given[3])
+    moves = [e for e in account.profiler.kineto_results.events() if e.name() == "[memory]"]
+    alive = np.cumsum([e.nbytes() for e in sorted(moves, key=lambda e: e.start_ns())])
+    return float(alive.max() / given[0].nbytes) + 4  # keys, values, queries and the gradient were alive before
+
+
+@contextlib.contextmanager
+def silence():
+    """Drop what is written straight to the error stream of the process: the profiler announces its start and end there."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with Path(os.devnull).open("w") as nothing:
+        os.dup2(nothing.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
+def decoding(*, size: int = 64, steps: int = 10_000) -> pd.DataFrame:
+    """One write and one read at the start of a life and after many steps, in NumPy and in torch: microseconds."""
+    rows = []
+    for kind, make in (("NumPy", np.asarray), ("torch", torch.from_numpy)):
+        rng = np.random.default_rng(0)
+        keys = rng.standard_normal((steps, size)).astype("float32")
+        keys = make(keys / np.linalg.norm(keys, axis=-1, keepdims=True))
+        for name, rule in RULES.items():
+            state, times = make(np.zeros((size, size), "float32")), []
+            for t in range(steps):
+                key, old = keys[t], state
+                state = rule.write(old, key, key, rate=0.1)
+                if t < 300 or t >= steps - 300:
+                    times.append(step_seconds(rule, old, key))
+            first, last = statistics.median(times[:300]), statistics.median(times[-300:])
+            rows.append({"rule": name, "kind": kind, "first_us": 1e6 * first, "last_us": 1e6 * last})
+    return pd.DataFrame(rows)
+
+
+def step_seconds(rule, state, key) -> float:
+    """Seconds of one write and one read."""
+    start = perf_counter()
+    read(rule.write(state, key, key, rate=0.1), key)
+    return perf_counter() - start
