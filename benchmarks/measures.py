@@ -97,7 +97,7 @@ def peak(form, shape) -> float:
 
 @contextlib.contextmanager
 def silence():
-    """Drop what is written straight to the error stream of the process: the profiler announces its start and end there."""
+    """Drop what goes straight to the error stream of the process, where the profiler announces its start and end."""
     sys.stderr.flush()
     kept = os.dup(2)
     with Path(os.devnull).open("w") as nothing:
