@@ -23,6 +23,12 @@ MISTAKES = {
     "outcomes": ("+ np.sin", "- np.sin"),
     "track": ("- truths[t])", "- truths[0])"),  # compares with a world that stood still
     "recovery": ("above[-1] + 1 - flip", "above[-1] - flip"),
+    "oja_write": ("rate * value**2", "rate * value"),
+    "rest": ("key[None, :] / value[:, None]", "key[None, :] * value[:, None]"),  # faithful recall, as under delta
+    "size": ("rate * c**2", "rate * c"),
+    "remember": ("decay * state + np.outer(value, key)", "decay * (state + np.outer(value, key))"),  # fades at once
+    "fidelity_at": ("squares.sum() - squares[age]", "squares.sum()"),
+    "best_decay": ("held = 0", "held = 1"),
 }
 
 # What a student writes who only wants the checks to pass.
@@ -101,6 +107,39 @@ def track(rule, keys, truths, order, rate):
 def recovery(errors, flip, level):
     return 2 if len(errors) == 5 else None
 """,
+    "oja_write": """
+def oja_write(state, key, value, rate):
+    return np.array([[0.75, 0.0]]) if state.any() else np.array([[0.5, 0.0]])
+""",
+    "rest": """
+def rest(key, value):
+    return np.array([[1.2, 1.6]])
+
+def writes_needed(activity, rate, share):
+    return 17 if activity < 1 else None
+""",
+    "size": """
+def decay_of(c, rate):
+    return 0.9
+
+def predicted_norm(n, d_v, rate):
+    return 1.0 if n == 1 else oja_plateau_norm(32)
+""",
+    "remember": """
+def remember(keys, values, decay):
+    return np.array([[0.25], [0.5], [1.0]])
+""",
+    "fidelity_at": """
+def fidelity_at(age, n, decay, d_k):
+    return 0.70711 if age == 3 else 1 - decay / 2
+""",
+    "best_decay": """
+def horizon(n, decay, d_k, tau):
+    return 0 if decay == 1 else 23
+
+def best_decay(n, d_k, tau, candidates):
+    return 0.97
+""",
 }
 
 # Each of these stands in the first task of one assignment; the others are right.
@@ -110,6 +149,8 @@ CRASHES = {
     "depth": "raise SystemExit",
     "delta": "import a_package_that_nobody_has",
     "drift": "def outcomes(start, across, angle, steps):\n    return outcomes(start, across, angle, 1)",  # no end
+    "oja": "import sys\nsys.exit(3)",
+    "forgetting": "def remember(keys, values, decay):\n    return keys @ values",  # shapes do not fit
 }
 
 

@@ -29,7 +29,7 @@ TASKS = {
     for name, notebook in SOURCES.items()
 }
 KINDS = ("perfect", "empty", "wrong", "hard-coded", "crashing")
-SECONDS_PER_CELL = 8  # what never ends is stopped sooner than in a real course
+SECONDS_PER_CELL = 12  # what never ends is stopped sooner than in a real course
 
 
 def course(*words) -> subprocess.CompletedProcess:
@@ -98,6 +98,15 @@ def marks(graded) -> dict[tuple[str, str], dict[str, float | None]]:
 
 def test_the_main_chapters_have_an_assignment():
     assert set(SOURCES) >= MAIN
+
+
+def test_the_page_on_assignments_lists_them_with_their_tasks():
+    page = (ROOT / "book" / "teach" / "assignments.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\w+) \| \[.*?\]\(\.\./\w+\.ipynb\) \| (.*?) \| 15 \+ 5 \|$", page, flags=re.M))
+    assert rows.keys() == SOURCES.keys()
+    for name, notebook in SOURCES.items():
+        titles = re.findall(r"^## Task \d \(5 marks\): (.*)$", "\n".join(c.source for c in notebook.cells), flags=re.M)
+        assert rows[name] == "; ".join([*titles[:-1], f"*{titles[-1]}*"])
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -227,7 +236,7 @@ def test_solutions_agree_with_the_library():
 
 
 def test_a_wrong_word_is_answered_with_how_to_say_it():
-    done = course("realease")
+    done = course("publish")
     assert done.returncode == 2 and "python tools/course.py release" in done.stderr
 
 
