@@ -110,7 +110,7 @@ class MemoryLayer(nn.Module):
 
     Keys and queries share one projection and differ in their mixing only: a bell that rings again is the same bell,
     and has to be recognised before anything was learned about it. With two separate projections that recognition must
-    first be found by training, and following a chain takes about ten times as long to learn, if it is learned at all.
+    first be found by training, and following a chain takes at least twice as many steps to learn.
 
     Keys and queries have length 1 and rates lie in (0, 1), so η‖k‖² < 1: the delta rule can never run away.
     Oja's rule needs η v² < 1 as well, so there values pass through tanh.
