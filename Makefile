@@ -32,8 +32,8 @@ $(VENV)/.teach: pyproject.toml requirements.lock | $(BIN)/python
 
 $(VENV)/.all: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Setting up everything, torch included (once) ..."
-	$(INSTALL) -e '.[torch,book,lab,test]'
-	@touch $(VENV)/.book $@
+	$(INSTALL) -e '.[torch,book,lab,lite,teach,test]'
+	@touch $(VENV)/.book $(VENV)/.lite $(VENV)/.teach $@
 
 # --- reading ---
 book: $(VENV)/.book  ## build the website from the executed notebooks
