@@ -34,7 +34,7 @@ def imports(path: Path) -> set[tuple[str, ...]]:
                 found.add(base)
                 found |= {(*base, a.name) for a in node.names if (LIBRARY.joinpath(*base, a.name + ".py")).exists()}
             else:
-                found |= {(a.name,) for a in node.names}
+                found |= {(a.name,) for a in node.names if a.name in ORDER}
         elif isinstance(node, ast.ImportFrom | ast.Import):
             names = [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
             found |= {tuple(name.split(".")[1:]) for name in names if name.split(".")[0] == "pavlov_lib"}
