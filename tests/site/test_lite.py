@@ -21,6 +21,8 @@ from bs4 import BeautifulSoup
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "book" / "_ext")]
 
+import lite_pages  # noqa: E402
+import lite_runtime  # noqa: E402
 from pavlov_launch import needs_torch  # noqa: E402
 
 import lite  # noqa: E402
@@ -65,9 +67,9 @@ CONTENT = {"pyodide.js": b"the runtime", "a-1.0-py3-none-any.whl": b"a package"}
 def small_runtime(tmp_path, monkeypatch):
     """A runtime of two small files instead of fifty large ones, and an empty cache."""
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in CONTENT.items()}
-    monkeypatch.setattr(lite, "CACHE", tmp_path / "cache")
-    monkeypatch.setattr(lite, "runtime_sums", lambda: sums)
-    monkeypatch.setattr(lite, "fetch_wheels", lambda: None)
+    monkeypatch.setattr(lite_runtime, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(lite_runtime, "runtime_sums", lambda: sums)
+    monkeypatch.setattr(lite_runtime, "fetch_wheels", lambda: None)
     folder = tmp_path / "pyodide"
     folder.mkdir()
     for name, content in CONTENT.items():
@@ -97,7 +99,7 @@ def test_every_kind_of_source_gives_the_same_files(form, small_runtime, monkeypa
         source = address + path.name if "address" in form else str(path)
         monkeypatch.setenv("PAVLOV_PYODIDE", source + "/" * (form == "address of a folder"))
         assert lite.main(["fetch"]) == 0
-    assert {name: (lite.CACHE / "pyodide" / name).read_bytes() for name in CONTENT} == CONTENT
+    assert {name: (lite_runtime.CACHE / "pyodide" / name).read_bytes() for name in CONTENT} == CONTENT
 
 
 def test_a_file_with_another_checksum_is_refused_and_not_kept(small_runtime, monkeypatch, capsys):
@@ -105,15 +107,15 @@ def test_a_file_with_another_checksum_is_refused_and_not_kept(small_runtime, mon
     monkeypatch.setenv("PAVLOV_PYODIDE", str(small_runtime))
     assert lite.main(["fetch"]) == 3
     assert "pyodide.js must have sha256" in capsys.readouterr().err
-    assert not (lite.CACHE / "pyodide" / "pyodide.js").exists()
+    assert not (lite_runtime.CACHE / "pyodide" / "pyodide.js").exists()
 
 
 def test_a_file_that_went_bad_in_the_cache_is_fetched_again(small_runtime, monkeypatch):
     monkeypatch.setenv("PAVLOV_PYODIDE", str(small_runtime))
     assert lite.main(["fetch"]) == 0
-    (lite.CACHE / "pyodide" / "pyodide.js").write_bytes(b"half a fi")
+    (lite_runtime.CACHE / "pyodide" / "pyodide.js").write_bytes(b"half a fi")
     assert lite.main(["fetch"]) == 0
-    assert (lite.CACHE / "pyodide" / "pyodide.js").read_bytes() == CONTENT["pyodide.js"]
+    assert (lite_runtime.CACHE / "pyodide" / "pyodide.js").read_bytes() == CONTENT["pyodide.js"]
 
 
 def test_what_is_in_the_cache_is_not_asked_for_again(small_runtime, monkeypatch):
@@ -152,7 +154,7 @@ def wheel(folder: Path, needs: list[str]) -> Path:
 
 def test_the_entry_of_a_wheel_names_its_imports_and_what_it_always_needs(tmp_path):
     path = wheel(tmp_path, ["NumPy>=2", "python_dateutil", "torch>=2; extra == 'torch'", "widgetsnbextension~=4.0"])
-    entry = lite.wheel_entry(path)
+    entry = lite_runtime.wheel_entry(path)
     assert entry["name"] == "some-thing" and entry["version"] == "1.2" and entry["imports"] == ["thing"]
     # extras are not for the browser, and the kernel brings a stand-in for the extension
     assert entry["depends"] == ["numpy", "python-dateutil"]
@@ -161,20 +163,20 @@ def test_the_entry_of_a_wheel_names_its_imports_and_what_it_always_needs(tmp_pat
 
 def test_a_package_that_needs_something_we_do_not_host_stops_the_build(tmp_path):
     with pytest.raises(ValueError, match="every package that is needed must be hosted; nowhere is not"):
-        lite.hosted([wheel(tmp_path, ["nowhere"])])
+        lite_runtime.hosted([wheel(tmp_path, ["nowhere"])])
 
 
 def test_everything_that_the_library_needs_is_in_the_lock_or_among_our_wheels():
-    listed = {lite.canonical(name) for name in lite.pyodide_lock()["packages"]}
-    ours = {lite.canonical(start.split("-")[0]) for start in lite.wheel_sums()}
-    assert {lite.canonical(name) for name in lite.library_needs()} <= listed | ours
+    listed = {lite_runtime.canonical(name) for name in lite_runtime.pyodide_lock()["packages"]}
+    ours = {lite_runtime.canonical(start.split("-")[0]) for start in lite_runtime.wheel_sums()}
+    assert {lite_runtime.canonical(name) for name in lite_runtime.library_needs()} <= listed | ours
 
 
 def test_the_widgets_in_the_browser_are_the_ones_of_the_lock():
     pinned = dict(
         re.findall(r"^([\w-]+)==(\S+)$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), flags=re.M)
     )
-    for start in lite.wheel_sums():
+    for start in lite_runtime.wheel_sums():
         name, version = start.rstrip("-").split("-")
         if name != "tqdm":  # Pyodide's own version
             assert pinned[name] == version
@@ -199,17 +201,21 @@ def built(site, tmp_path_factory) -> Path:
 def test_every_hosted_file_has_its_checksum_and_every_need_is_hosted(built):
     folder = built / "static" / "pyodide"
     packages = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
-    official = {p["file_name"]: p["sha256"] for p in lite.pyodide_lock()["packages"].values()} | lite.core_sums()
+    official = {
+        p["file_name"]: p["sha256"] for p in lite_runtime.pyodide_lock()["packages"].values()
+    } | lite_runtime.core_sums()
     for path in folder.iterdir():
         if path.name == "pyodide-lock.json" or path.name.startswith("pavlov_lib-"):
             continue  # made by the build
-        ours = [digest for start, digest in lite.wheel_sums().items() if path.name.startswith(start)]
+        ours = [digest for start, digest in lite_runtime.wheel_sums().items() if path.name.startswith(start)]
         assert hashlib.sha256(path.read_bytes()).hexdigest() == (ours or [official[path.name]])[0], path.name
     for package in packages.values():
         path = folder / package["file_name"]
         assert hashlib.sha256(path.read_bytes()).hexdigest() == package["sha256"], path.name
-        assert {lite.canonical(need) for need in package["depends"]} <= set(map(lite.canonical, packages))
-    hosted = {p["file_name"] for p in packages.values()} | set(lite.core_sums()) | {"pyodide-lock.json"}
+        assert {lite_runtime.canonical(need) for need in package["depends"]} <= set(
+            map(lite_runtime.canonical, packages)
+        )
+    hosted = {p["file_name"] for p in packages.values()} | set(lite_runtime.core_sums()) | {"pyodide-lock.json"}
     assert {path.name for path in folder.iterdir()} == hosted
 
 
@@ -240,6 +246,38 @@ def test_pages_that_need_no_torch_lead_to_their_notebook_in_the_browser_and_no_o
         runs = notebook.is_file() and not needs_torch(notebook)
         assert links == ([f"../lite/lab/index.html?path=book/{name}.ipynb"] if runs else []), name
         assert not runs or (site / "lite" / "files" / "book" / f"{name}.ipynb").is_file()
+
+
+# --- the notebooks as they are hosted --------------------------------------------------------------------------------
+
+
+def test_a_link_to_a_page_that_is_not_hosted_leads_to_the_website_or_is_plain_words():
+    text = "See [capacity](capacity.ipynb), [on the page of proofs](proofs.md#p-1) and [there](https://example.org)."
+    here = {"capacity.ipynb"}
+    assert lite_pages.without_dead_links(text, here, "https://a.github.io/b/") == text.replace(
+        "proofs.md#p-1", "https://a.github.io/b/book/proofs.html#p-1"
+    )
+    assert lite_pages.without_dead_links(text, here, "") == text.replace(
+        "[on the page of proofs](proofs.md#p-1)", "on the page of proofs"
+    )
+
+
+def test_a_citation_becomes_names_a_year_and_a_link():
+    assert lite_pages.with_plain_citations("{cite:t}`oja1982`") == "[Oja (1982)](https://doi.org/10.1007/BF00275687)"
+    assert lite_pages.with_plain_citations("as {cite:t}`rescorla1972` say") == "as Rescorla and Wagner (1972) say"
+    assert "et al. (2017)" in lite_pages.with_plain_citations("{cite:t}`vaswani2017`")
+    with pytest.raises(ValueError, match=r"must name an entry of references\.bib; got nobody1900"):
+        lite_pages.with_plain_citations("{cite:t}`nobody1900`")
+
+
+def test_every_notebook_without_torch_is_hosted_and_holds_no_dead_link_and_no_raw_citation(built):
+    hosted = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (built / "files").rglob("*.ipynb")}
+    assert set(hosted) == {path.name for path in (ROOT / "book").glob("*.ipynb") if not needs_torch(path)}
+    for name, notebook in hosted.items():
+        text = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+        linked = re.findall(r"\]\(([\w.-]+\.(?:ipynb|md))", text)
+        assert set(linked) <= set(hosted), name
+        assert not re.search(r"\{[a-z:]+\}`", text), name
 
 
 READY = """() => {
