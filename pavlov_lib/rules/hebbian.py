@@ -12,6 +12,7 @@ from .. import checks
 from ..checks import Array
 from .base import Rule, loop, once, outer, spread
 from .chunks import carry, parallel
+from .fading import fading
 
 LIMIT = "plain Hebbian writing adds without bound; use a decay below 1, a smaller rate, or the delta or Oja rule"
 
@@ -146,20 +147,6 @@ def chunked(keys: Array, values: Array, queries: Array, state: Array, rate, deca
         left = drive
     starts, state = carry(xp, state, kept, left.mT @ keys)
     return match @ drive + spread(before, 1) * (queries @ starts.mT), state
-
-
-def fading(xp, keys: Array, decay) -> tuple[Array, Array]:
-    """What decay leaves: ``between (..., n, c, c)`` of write j at step i ≥ j; ``before (..., n, c)`` of the old state.
-
-    The logarithms between j and i are added up directly. A difference of two running sums would cancel:
-    one decay of 1e-300 would wipe out the digits of all that follow.
-    """
-    c = keys.shape[-2]
-    if isinstance(decay, float):
-        decay = xp.full((1, 1), decay, dtype=keys.dtype, device=keys.device)
-    log = xp.broadcast_to(xp.log(decay), (*decay.shape[:-1], c))
-    steps = xp.tril(xp.broadcast_to(log[..., None], (*log.shape, c)), -1)  # [i, j]: log decay at i, where i > j
-    return xp.tril(xp.exp(xp.cumsum(steps, -2))), xp.exp(xp.cumsum(log, -1))
 
 
 HEBBIAN = Rule("hebbian", "decay · S + η v kᵀ", write, scan, scan_parallel)

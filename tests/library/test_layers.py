@@ -13,7 +13,7 @@ ORDER = [
 # A package's shared ground, in order: each of these may import those before it, all other files may import any of
 # these, and nothing else.
 GROUND = {
-    "rules": ["base", "tuned", "chunks"],
+    "rules": ["base", "fading", "tuned", "chunks"],
     "protocols": ["trials", "run", "schedules"],
     "experiments": ["common"],
     "training": ["tasks", "loop", "stacks"],

@@ -265,8 +265,10 @@ def test_second_derivatives_where_one_tensor_serves_as_bell_and_as_test(name):
     torch = pytest.importorskip("torch", reason="torch is an extra")
     rule, rng = RULES[name], np.random.default_rng(21)
     keys, values, _ = (torch.tensor(x, requires_grad=True) for x in draw(rng, rule, steps=5, key_dim=2, value_dim=2))
-    for form in (rule.scan, rule.scan_parallel):
-        assert torch.autograd.gradgradcheck(lambda k, v, form=form: form(k, v, k, rate=0.3), (keys, values))
+    for options in ({}, {"decay": 0.9}) if name == "hebbian" else ({},):
+        for form in (rule.scan, rule.scan_parallel):
+            bound = functools.partial(form, rate=0.3, **options)
+            assert torch.autograd.gradgradcheck(lambda k, v, bound=bound: bound(k, v, k), (keys, values))
 
 
 # --- the tuned forms of torch on a CPU, whose backward is written by hand, against the plain form left to autograd
@@ -294,6 +296,26 @@ def test_the_tuned_form_equals_the_plain_form(name, size, rates, dtype):
     )
     for x, y in zip(got, expected, strict=True):
         assert distance(x, y) <= (EXACT if dtype == "float64" else EXACT32)
+
+
+@pytest.mark.parametrize("rates", ["number", "array"])
+@pytest.mark.parametrize("lead", LEADS)
+@pytest.mark.parametrize("axes", ["number", "all", "head", "step", "one"])
+def test_the_tuned_form_with_a_decay_that_needs_no_gradient(axes, lead, rates):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    rule, rng = RULES["hebbian"], np.random.default_rng(25)
+    arrays = draw(rng, rule, steps=150, lead=lead)
+    state = rng.standard_normal((*lead, 4, 5))
+    ones = (1,) * len(lead)
+    shape = {"number": (), "all": (*lead, 150), "head": (*lead, 1), "step": (*ones, 150), "one": (*ones, 1)}[axes]
+    decay = torch.from_numpy(rng.uniform(0.5, 1, shape)) if shape else 0.9
+    options = {"state": state, "rate": rng.uniform(0, 1, (*lead, 150)) if rates == "array" else 0.7}
+    expected, got = (
+        gradients(functools.partial(form, decay=decay), arrays, options, torch)
+        for form in (rule.scan, rule.scan_parallel)
+    )
+    for x, y in zip(got, expected, strict=True):
+        assert distance(x, y) <= EXACT
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -53,8 +53,8 @@ class Oja(torch.autograd.Function):
         for few in tiles(V):
             part = [x[few] for x in (K, V, U, Q)]
             levels = []
-            join(*part, *(torch.empty_like(part[1]) for _ in range(3)), levels)
-            part_again(*part, levels, *(x[few] for x in (G, keys_grad, kept_grad, drive_grad, queries_grad)))
+            match = join(*part, *(torch.empty_like(part[1]) for _ in range(3)), levels)
+            part_again(*part, match, levels, *(x[few] for x in (G, keys_grad, kept_grad, drive_grad, queries_grad)))
         values_grad, rate_grad = through_rate(drive_grad, values, rate)
         values_grad = values_grad.mul_(rate if isinstance(rate, float) else 1.0).addcmul_(kept_grad, U, value=-1)
         return keys_grad, values_grad, queries_grad, first, rate_grad
@@ -69,33 +69,37 @@ def tiles(x: Array) -> list[slice]:
 def join(K, V, U, Q, reads, kept, writes, levels=None):
     """Join single steps to chunks, in place: reads (bn, c, v) within the chunk, what is kept of the state before it,
     and the writes as they stand when it ends. What backward needs of each level is appended to ``levels``.
+
+    Returns ``Q Kᵀ``, (bn, c, c).
     """
+    match = torch.bmm(Q, K.mT)
     torch.mul(U, V, out=kept)
     torch.sub(1, kept, out=kept)
     writes.copy_(U)
-    torch.mul(U, (Q * K).sum(-1, keepdim=True), out=reads)
+    torch.mul(U, match.diagonal(dim1=1, dim2=2)[..., None], out=reads)
     block, found = 1, None
     while block < K.shape[1]:
-        (early_keys, _), (_, late_queries) = halves(K, block), halves(Q, block)
         (early_kept, late_kept), (early_writes, _) = halves(kept, block), halves(writes, block)
-        match = torch.bmm(late_queries, early_keys.mT)
         if levels is not None or found is None:
             found = torch.empty(early_writes.shape, dtype=K.dtype)
-        found = product(match, early_writes, found.view(early_writes.shape))
+        late_match = corners(match, block).reshape(-1, block, block)
+        found = product(late_match, early_writes, found.view(early_writes.shape))
         if levels is not None:
-            levels.append((match, late_kept.clone(), early_kept[:, -1:].clone(), early_writes.clone(), found))
+            levels.append((late_match, late_kept.clone(), early_kept[:, -1:].clone(), early_writes.clone(), found))
         halves(reads, block)[1].addcmul_(late_kept, found)
         early_writes.mul_(late_kept[:, -1:])
         late_kept.mul_(early_kept[:, -1:])
         block *= 2
+    return match
 
 
-def part_again(K, V, U, Q, levels, G, keys_grad, kept_grad, writes_grad, queries_grad):
+def part_again(K, V, U, Q, match, levels, G, keys_grad, kept_grad, writes_grad, queries_grad):
     """Backward through :func:`join`, in place: writes_grad becomes the gradient of the drive."""
     half = (V.shape[1] + 1) // 2
-    scratch, other, for_keys = (torch.empty_like(x[:, :half]) for x in (V, V, K))
+    scratch, other = (torch.empty_like(V[:, :half]) for _ in range(2))
+    match_grad = torch.zeros_like(match)
     block = K.shape[1]
-    for match, late_kept, early_kept_last, early_writes, found in reversed(levels):
+    for late_match, late_kept, early_kept_last, early_writes, found in reversed(levels):
         block //= 2
         temporary = scratch.view(late_kept.shape)
         late_reads_grad = halves(G, block)[1]
@@ -105,17 +109,21 @@ def part_again(K, V, U, Q, levels, G, keys_grad, kept_grad, writes_grad, queries
         late_kept_grad.mul_(early_kept_last).addcmul_(late_reads_grad, found)
         late_kept_grad[:, -1:] += torch.mul(early_writes_grad, early_writes, out=temporary).sum(1, keepdim=True)
         found_grad = torch.mul(late_reads_grad, late_kept, out=temporary)
-        early_writes_grad.mul_(late_kept[:, -1:])
-        early_writes_grad.add_(product(match.mT, found_grad, other.view(late_kept.shape)))
-        match_grad = torch.bmm(found_grad, early_writes.mT)
-        (early_keys, _), (_, late_queries) = halves(K, block), halves(Q, block)
-        halves(queries_grad, block)[1].add_(product(match_grad, early_keys, for_keys.view(early_keys.shape)))
-        halves(keys_grad, block)[0].add_(product(match_grad.mT, late_queries, for_keys.view(early_keys.shape)))
-    own = (Q * K).sum(-1, keepdim=True)
-    own_grad = (G * U).sum(-1, keepdim=True)
-    queries_grad.addcmul_(own_grad, K)
-    keys_grad.addcmul_(own_grad, Q)
-    writes_grad.addcmul_(G, own).addcmul_(kept_grad, V, value=-1)
+        corner = corners(match_grad, block)
+        corner.copy_(torch.bmm(found_grad, early_writes.mT).view(corner.shape))
+        through = product(late_match.mT, found_grad, other.view(late_kept.shape))
+        torch.addcmul(through, early_writes_grad, late_kept[:, -1:], out=early_writes_grad)
+    match_grad.diagonal(dim1=1, dim2=2).copy_((G * U).sum(-1))
+    queries_grad.baddbmm_(match_grad, K)
+    keys_grad.baddbmm_(match_grad.mT, Q)
+    writes_grad.addcmul_(G, match.diagonal(dim1=1, dim2=2)[..., None]).addcmul_(kept_grad, V, value=-1)
+
+
+def corners(x: Array, block: int) -> Array:
+    """Later rows, earlier columns of each pair of diagonal blocks: (bn, c, c) -> view (bn, c/2 block, block, block)."""
+    bn, c, _ = x.shape
+    shape, strides = (bn, c // (2 * block), block, block), (c * c, 2 * block * (c + 1), c, 1)
+    return x.as_strided(shape, strides, x.storage_offset() + block * c)
 
 
 def halves(x: Array, block: int) -> tuple[Array, Array]:

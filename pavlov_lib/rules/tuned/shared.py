@@ -9,19 +9,20 @@ import torch
 from ...checks import Array
 
 
-def call(function, plain, keys, values, queries, state, rate):
+def call(function, plain, keys, values, queries, state, rate, *extra):
     """Make all leading axes one, and undo it: keys (..., n, c, k), state (..., v, k), rate a number or (..., n, c)."""
     arrays = [x.reshape(-1, *x.shape[-3:]).contiguous() for x in (keys, values, queries)]
     heads = state.reshape(-1, *state.shape[-2:]).contiguous()
     if not isinstance(rate, float):
         rate = rate.expand(keys.shape[:-1]).reshape(arrays[0].shape[:-1])
-    reads, final, *_ = function.apply(*arrays, heads, rate, plain)
+    reads, final, *_ = function.apply(*arrays, heads, rate, plain, *extra)
     return reads.reshape(values.shape), final.reshape(state.shape)
 
 
 def remember(ctx, inputs, outputs) -> None:
     """Save the inputs and what forward left besides its two results, for which no gradient is ever made."""
-    *arrays, rate, ctx.plain = inputs
+    *arrays, rate, ctx.plain = inputs[:6]
+    ctx.extra = inputs[6:]
     reads, state, *left = outputs
     ctx.rate = rate if isinstance(rate, float) else None
     ctx.arrays = [*arrays, rate] if ctx.rate is None else arrays
@@ -33,7 +34,7 @@ def remember(ctx, inputs, outputs) -> None:
 
 
 def by_hand(backward):
-    """What every backward here needs around its algebra, ``backward(inputs, rate, left, reads_grad, state_grad)``.
+    """What every backward needs around its algebra, ``backward(inputs, rate, left, reads_grad, state_grad, *extra)``.
 
     A gradient that nobody gave is zero. Gradients that are to be differentiated again are taken from the plain form.
     """
@@ -55,9 +56,9 @@ def by_hand(backward):
             found = iter(found)
             grads = [next(found) if x.requires_grad else None for x in inputs]
         else:
-            grads = backward(inputs, rate, left, reads_grad.contiguous(), state_grad.contiguous())
+            grads = backward(inputs, rate, left, reads_grad.contiguous(), state_grad.contiguous(), *ctx.extra)
             grads = [x if x is None or i == 3 else x.view(inputs[i].shape) for i, x in enumerate(grads)]
-        return (*grads, *[None] * (6 - len(grads)))
+        return (*grads, *[None] * (6 + len(ctx.extra) - len(grads)))
 
     return staticmethod(either)
 
