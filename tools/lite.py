@@ -11,6 +11,7 @@ Exit codes: 0 built, 2 wrong call, 3 no source gave the runtime (and nothing was
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -34,7 +35,9 @@ EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyter
 
 def library_wheel(folder: Path) -> Path:
     """The library as a wheel, named after its content: a browser must not take an older one from its cache."""
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT))
+    # with the build tool at hand no network is needed
+    here = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
+    pip("wheel", "--no-deps", *here, "--wheel-dir", str(folder), str(ROOT))
     built = next(folder.glob("pavlov_lib-*.whl"))
     name, version, rest = built.name.split("-", 2)
     return built.rename(folder / f"{name}-{version}-0{sha256(built.read_bytes())[:12]}-{rest}")
