@@ -27,6 +27,7 @@ from sphinx.errors import ConfigError, ExtensionError
 ROOT = Path(__file__).resolve().parents[2]
 COLAB = "https://colab.research.google.com/github"
 BINDER = "https://mybinder.org/v2/gh"
+JUPYTER_BOOKS_OWN = "https://github.com/executablebooks/jupyter-book"  # what it puts where _config.yml gives no address
 REPOSITORY_BUTTONS = ("use_repository_button", "use_issues_button", "use_edit_page_button")
 TORCH = re.compile(r"^\s*(?:import torch|from torch|(?:from|import) pavlov_lib\.(?:models|training))\b", flags=re.M)
 
@@ -41,7 +42,8 @@ def setup(app):
 
 def configure(app, config):
     options = config.html_theme_options
-    address = repository_address(options.get("repository_url", ""))
+    configured = options.get("repository_url", "")
+    address = repository_address("" if configured == JUPYTER_BOOKS_OWN else configured)
     options["repository_url"] = address
     options.update(dict.fromkeys(REPOSITORY_BUTTONS, bool(address)))
     config.pavlov_lite = wants_lite(Path(app.outdir))

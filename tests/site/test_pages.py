@@ -80,6 +80,11 @@ def places(path: Path) -> set[str]:
     return {x["id"] for x in soup.find_all(id=True)} | {x["name"] for x in soup.find_all("a", attrs={"name": True})}
 
 
+def test_no_page_links_to_a_repository_that_is_not_the_books(site):
+    """Jupyter Book puts its own repository where the book has no address yet."""
+    assert [page.name for page in pages(site) if "github.com/executablebooks" in page.read_text(encoding="utf-8")] == []
+
+
 def test_every_link_within_the_site_leads_to_a_page_and_a_place_on_it(site):
     broken = set()
     for page in pages(site):
