@@ -167,7 +167,8 @@ def test_the_start_page_leads_to_the_book(site):
 def test_with_an_address_the_site_map_lists_every_chapter(tmp_path):
     named = re.findall(r"(?:file|root): *([\w/.-]+)", (ROOT / "_toc.yml").read_text())
     config = SimpleNamespace(html_baseurl="https://owner.github.io/name/", html_title="Book", root_doc="book/intro")
-    app = SimpleNamespace(outdir=tmp_path, config=config, env=SimpleNamespace(found_docs=set(named)))
+    env, builder = SimpleNamespace(found_docs=set(named)), SimpleNamespace(name="html", format="html")
+    app = SimpleNamespace(outdir=tmp_path, config=config, env=env, builder=builder)
     pavlov_site.write_extra_pages(app, None)
     listed = (tmp_path / "sitemap.xml").read_text()
     assert all(f"<loc>https://owner.github.io/name/{name}.html</loc>" in listed for name in named)
