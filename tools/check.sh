@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 bin=$1
 shift
-steps=${*:-lint library notebooks site}
+steps=${*:-lint library notebooks teach site}
 export OMP_NUM_THREADS=1  # the checks run in parallel processes instead
 export PYTHONWARNINGS=default
 
@@ -17,6 +17,7 @@ notebooks() {
     "$bin/python" -m pytest -q -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=120 book
     "$bin/python" -m pytest -q -n 2 tests/notebooks
 }
+teach() { "$bin/python" -m pytest -q -n 2 tests/teach; }
 site() {
     "$bin/jupyter-book" build . -W --keep-going --quiet --all
     PAVLOV_SITE=_build/html "$bin/python" -m pytest -q tests/site
