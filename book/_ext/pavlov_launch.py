@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -141,9 +142,13 @@ def wants_lite(site: Path) -> bool:
 
 
 def build_lite(app, exception):
-    if exception is not None or app.builder.name != "html" or not app.config.pavlov_lite:
+    if exception is not None or app.builder.name != "html":
         return
-    command = [sys.executable, str(ROOT / "tools" / "lite.py"), "--output", str(Path(app.outdir) / "lite")]
+    folder = Path(app.outdir) / "lite"
+    if not app.config.pavlov_lite:
+        shutil.rmtree(folder, ignore_errors=True)  # an older one would run older code
+        return
+    command = [sys.executable, str(ROOT / "tools" / "lite.py"), "--output", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ExtensionError(f"the notebooks for the browser could not be built: {done.stderr.strip()[-2000:]}")
