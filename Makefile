@@ -42,7 +42,7 @@ book: $(VENV)/.book  ## build the website from the executed notebooks
 	@echo "The book is ready. Point your browser at file://$(CURDIR)/$(SITE)/index.html"
 	@echo "or run 'make serve' and open http://localhost:$(PORT)"
 
-lite: $(VENV)/.lite  ## build the website with notebooks that run in the reader's browser (fetches 50 to 80 MB, once)
+lite: $(VENV)/.lite  ## build the website with notebooks that run in the reader's browser (fetches 40 to 80 MB, once)
 	$(BIN)/python tools/lite.py fetch
 	PAVLOV_LITE=1 $(MAKE) book
 
