@@ -39,9 +39,7 @@ def plain_pip_lines() -> list[str]:
     return block.strip().splitlines()
 
 
-@pytest.mark.skipif(
-    os.environ.get("PAVLOV_PLAIN_PIP") != "1", reason="takes minutes; the gate sets PAVLOV_PLAIN_PIP=1"
-)
+@pytest.mark.skipif(os.environ.get("PAVLOV_PLAIN_PIP") != "1", reason="takes minutes; the gate sets PAVLOV_PLAIN_PIP=1")
 def test_the_plain_pip_route_works_in_a_clean_environment(tmp_path):
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(tmp_path / "book")], check=True)
     make, install, build, lab = plain_pip_lines()
