@@ -103,7 +103,7 @@ def main(arguments: list[str]) -> int:
     try:
         fetch()
     except NoSource as problem:
-        print(f"{problem}\nName another source in PAVLOV_PYODIDE; the rest of the book does without.", file=sys.stderr)
+        print(f"{problem}\nThe rest of the book does without.", file=sys.stderr)
         return 3
     if asked.step != "fetch":
         build(asked.output.resolve())

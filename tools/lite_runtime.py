@@ -163,7 +163,10 @@ def fetch() -> None:
                 problems.append(f"{source}: {type(problem).__name__}: {problem}")
             missing = absent(missing)
     if missing:
-        raise NoSource("No source gave the runtime for the browser.\n  " + "\n  ".join(problems))
+        tried = "\n  ".join(problems)
+        raise NoSource(
+            f"No source gave the runtime for the browser.\n  {tried}\nName another source in PAVLOV_PYODIDE."
+        )
 
 
 def runtime_sums() -> dict[str, str]:
