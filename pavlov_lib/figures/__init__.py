@@ -10,6 +10,7 @@ from .forgetting import draw_forgetting, draw_horizon, draw_recency, draw_update
 from .homeostasis import draw_components, draw_homeostasis, draw_overshoot
 from .limits import draw_exponential, draw_feature_maps, draw_overlap, draw_scoreboard, draw_sharpness
 from .mapping import draw_gradient
+from .stacks import draw_curves, draw_hops, draw_stacks, draw_streams
 from .style import RULE_STYLE, finish, heat_map, new_figure
 from .unlearning import draw_unlearning
 
@@ -20,6 +21,7 @@ __all__ = [
     "draw_components",
     "draw_context",
     "draw_cost",
+    "draw_curves",
     "draw_depth",
     "draw_drift",
     "draw_exponential",
@@ -29,6 +31,7 @@ __all__ = [
     "draw_gradient",
     "draw_growth",
     "draw_homeostasis",
+    "draw_hops",
     "draw_horizon",
     "draw_matches",
     "draw_overlap",
@@ -40,6 +43,8 @@ __all__ = [
     "draw_scoreboard",
     "draw_sharpness",
     "draw_stability",
+    "draw_stacks",
+    "draw_streams",
     "draw_threshold",
     "draw_unlearning",
     "draw_updates",

@@ -214,6 +214,31 @@ CIRCUITS = {
             ("values", "out", "", "flow"),
         ],
     ),
+    "stacks": (
+        "A layer that decides what to remember",
+        {
+            "x": (0, 1.5, "tokens x", "stimulus"),
+            "before": (1.2, 2.75, "the token\nbefore", "operation"),
+            "key": (2.4, 3, "bell\nkey k", "stimulus"),
+            "value": (2.4, 2, "food\nvalue v", "stimulus"),
+            "rate": (2.4, 1, "rate η:\nworth noting?", "operation"),
+            "query": (2.4, 0, "test\nquery q", "stimulus"),
+            "S": (3.75, 1.5, "heads:\nmatrices S", "memory"),
+            "out": (4.95, 1.5, "responses,\nto layer 2", "response"),
+        },
+        [
+            ("x", "before", "", "flow"),
+            ("before", "key", "", "flow"),
+            ("x", "value", "", "flow"),
+            ("x", "rate", "", "flow"),
+            ("x", "query", "", "flow"),
+            ("key", "S", "", "learn"),
+            ("value", "S", "", "learn"),
+            ("rate", "S", "", "learn"),
+            ("query", "S", "", "flow"),
+            ("S", "out", "", "flow"),
+        ],
+    ),
     "drift": (
         "Four memories in one changing world",
         {

@@ -55,9 +55,15 @@ class BookFigure(Figure):
 
     The text names every axis and gives the ends of every curve, so that a changed curve changes the text:
     pictures cannot be compared by the notebook checks, this can. It serves readers without pictures too.
+
+    ``digits`` is how many significant digits the text gives, three unless a drawing function sets another number.
+    What training finds differs a little from one kind of CPU to another, so figures of trained stacks set 0:
+    their text names the curves and counts their points, and the numbers are left to ``check_figure``, which has a
+    tolerance.
     """
 
     dots_per_inch = 160
+    digits = 3
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         buffer = io.BytesIO()
@@ -76,28 +82,35 @@ class BookFigure(Figure):
             for line in ax.get_lines():
                 y = np.asarray(line.get_ydata(), dtype=float)
                 if not str(line.get_label()).startswith("_") and len(y):
-                    lines.append(f"  {line.get_label()}: {_ends(y)}")
+                    lines.append(f"  {line.get_label()}: {_ends(y, self.digits)}")
             for image in ax.get_images():
                 a = np.ma.filled(image.get_array().astype(float), np.nan)
                 shape = " × ".join(map(str, a.shape))
-                lines.append(f"  {shape} values from {np.nanmin(a):.3g} to {np.nanmax(a):.3g}, sum {np.nansum(a):.3g}")
+                low, high, total = (_number(v, self.digits) for v in (np.nanmin(a), np.nanmax(a), np.nansum(a)))
+                lines.append(f"  {shape} values" + (f" from {low} to {high}, sum {total}" if self.digits else ""))
             for group in ax.containers:
                 label = "bars" if group.get_label().startswith("_") else group.get_label()
                 if isinstance(group, BarContainer):
-                    lines.append(f"  {label}: " + ", ".join(f"{v:.3g}" for v in group.datavalues))
-                if isinstance(group, ErrorbarContainer):
-                    lines.append(f"  {label}: {_ends(np.asarray(group.lines[0].get_ydata(), dtype=float))}")
+                    heights = ", ".join(_number(v, self.digits) for v in group.datavalues)
+                    lines.append(f"  {label}: " + (heights if self.digits else f"{len(group.datavalues)} bars"))
+                if isinstance(group, ErrorbarContainer) and group.lines[0] is not None:  # bars' own whiskers have none
+                    lines.append(
+                        f"  {label}: {_ends(np.asarray(group.lines[0].get_ydata(), dtype=float), self.digits)}"
+                    )
         return "\n".join(lines)
 
 
-def _ends(y: np.ndarray) -> str:
+def _number(v: float, digits: int) -> str:
+    return f"{v:.{digits}g}" if digits else ""
+
+
+def _ends(y: np.ndarray, digits: int) -> str:
     if not len(y):
         return "no points"
-    return (
-        f"{len(y)} points, y = "
-        + ", ".join(f"{v:.3g}" for v in (y[0], y[len(y) // 2], y[-1]))
-        + " (first, middle, last)"
-    )
+    if not digits:
+        return f"{len(y)} points"
+    ends = ", ".join(_number(v, digits) for v in (y[0], y[len(y) // 2], y[-1]))
+    return f"{len(y)} points, y = {ends} (first, middle, last)"
 
 
 def new_figure(rows: int = 1, columns: int = 1, *, width: float = 5.8, height: float = 4.0, **settings):
