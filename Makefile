@@ -22,7 +22,7 @@ $(VENV)/.book: pyproject.toml requirements.lock | $(BIN)/python
 
 $(VENV)/.lite: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Setting up what the notebooks in the browser need (once) ..."
-	$(INSTALL) -e '.[book,lab,lite]'
+	$(INSTALL) -e '.[book,lite]'
 	@touch $(VENV)/.book $@
 
 $(VENV)/.teach: pyproject.toml requirements.lock | $(BIN)/python
