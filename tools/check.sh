@@ -17,14 +17,14 @@ notebooks() {
     "$bin/python" -m pytest -q -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=120 book
     "$bin/python" -m pytest -q -n 2 tests/notebooks
 }
-teach() { "$bin/python" -m pytest -q -n 2 tests/teach; }
+teach() { "$bin/python" -m pytest -q -n 2 --dist loadfile tests/teach; }
 site() {
     # 3: no source has the browser's Python. The site is then checked without it, and the tests say what they skip.
     PAVLOV_LITE=1
     "$bin/python" tools/lite.py fetch || { [ $? -eq 3 ] || exit 1; PAVLOV_LITE=0; }
     export PAVLOV_LITE
     "$bin/jupyter-book" build . -W --keep-going --quiet --all
-    PAVLOV_SITE=_build/html "$bin/python" -m pytest -q tests/site
+    PAVLOV_SITE=_build/html "$bin/python" -m pytest -q tests/site tests/teach/test_split.py
 }
 
 for step in $steps; do
