@@ -78,7 +78,10 @@ def run_stacks(
     """Wide and shallow against narrow and deep: train stacks of one budget on associative reasoning.
 
     All stacks have as many parameters as ``budget`` (within 2 %), see the same batches, and take as many steps.
-    So a deep stack that would learn more slowly, but as much, loses here; give it more ``steps`` to find out.
+    So a deep stack that would learn more slowly, but as much, loses here; give all of them more ``steps`` to find out
+    (with four times as many the order stayed the same, and the gaps shrank).
+    Training is sensitive: another order of sums, as on another processor, moves single trials by up to 0.15
+    where errors are large, and means over three trials by a few hundredths.
 
     Parameters
     ----------
