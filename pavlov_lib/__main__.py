@@ -97,7 +97,8 @@ def finish(args: argparse.Namespace, sweep: Sweep, cells: dict[str, dict], out: 
     write(out / f"{args.command}.json", (json.dumps(settings, indent=1) + "\n").encode())
     figure = sweep.draw(table)
     part = out / f"{args.command}.png.part"
-    figure.savefig(part, format="png", dpi=160, metadata={"Software": None})
+    most = 2**16 / max(figure.get_size_inches())  # a PNG of matplotlib's has fewer than 2^16 pixels a side
+    figure.savefig(part, format="png", dpi=min(160, int(most) - 1), metadata={"Software": None})
     part.replace(out / f"{args.command}.png")
     print(f"{len(cells)} cells, {len(table)} rows: {out / args.command}.csv, {out / args.command}.png")
 
@@ -259,7 +260,8 @@ def draw_grid(table: pd.DataFrame, rows: list[str], columns, draw) -> object:
     for (values, part), line in zip(groups, axes, strict=True):
         for column, ax in zip(columns, line, strict=True):
             draw(part, column, ax)
-            ax.set_title(", ".join(f"{name} = {value}" for name, value in zip(rows, values, strict=True)), loc="left")
+            named = [f"{name} = {value}" for name, value in zip(rows, values, strict=True)]
+            ax.set_title(", ".join([*named, str(column)]), loc="left")
     return figure
 
 
@@ -271,10 +273,13 @@ def draw_capacity_sweep(table: pd.DataFrame):
 
 
 def draw_depth_sweep(table: pd.DataFrame):
-    """A row per (rule, d_k, n, readout): failure against layers, one curve per number of heads."""
+    """A row per (rule, d_k, n), a column per readout: failure against layers, one curve per number of heads."""
     from .figures import draw_depth
 
-    return draw_grid(table, ["rule", "d_k", "n", "readout"], [None], lambda part, _, ax: draw_depth(part, ax))
+    def draw(part, readout, ax):
+        draw_depth(part[part.readout == readout], ax)
+
+    return draw_grid(table, ["rule", "d_k", "n"], table.readout.unique(), draw)
 
 
 def draw_drift_sweep(table: pd.DataFrame):
@@ -286,12 +291,16 @@ def draw_drift_sweep(table: pd.DataFrame):
 
 def draw_train_sweep(table: pd.DataFrame):
     """Errors against layers: a row per number of hops where several rules are compared."""
+    from .figures import new_figure
     from .figures.stacks import draw_stacks
 
     if table.rule.nunique() == 1:
         return draw_stacks(table)
     hops = sorted(table.hops.unique())
-    return draw_grid(table.assign(all=1), ["all"], hops, lambda part, n, ax: draw_stacks(part, ax, hops=n))
+    figure, axes = new_figure(len(hops), squeeze=False)
+    for n, (ax,) in zip(hops, axes, strict=True):
+        draw_stacks(table, ax, hops=n)
+    return figure
 
 
 def join_train(table: pd.DataFrame) -> pd.DataFrame:
