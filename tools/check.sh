@@ -14,7 +14,7 @@ lint() {
 }
 library() { "$bin/python" -m pytest -q -n 2 tests/library --doctest-modules pavlov_lib; }
 notebooks() {
-    "$bin/python" -m pytest -q -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=120 book
+    "$bin/python" -m pytest -q -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=400 book
     "$bin/python" -m pytest -q -n 2 tests/notebooks
 }
 teach() { "$bin/python" -m pytest -q -n 2 --dist loadfile tests/teach; }
