@@ -298,6 +298,38 @@ def test_the_tuned_form_equals_the_plain_form(name, size, rates, dtype):
         assert distance(x, y) <= (EXACT if dtype == "float64" else EXACT32)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rates", ["number", "array"])
+@pytest.mark.parametrize(
+    ("most_lost", "quiet", "way"),  # of a neuron by one step, at most; the share of steps that write nothing
+    [(0.01, 0, "ByQuotients"), (0.5, 0, "ByQuotients"), (0.93, 0.9, "ByQuotients"), (0.95, 0.9, "ByJoins"),
+     (1.0, 0.9, "ByJoins"), (1.5, 0.9, "ByJoins"), (0.93, 0, "ByJoins")],
+)  # fmt: skip
+def test_oja_divides_only_where_each_step_and_each_chunk_keeps_enough(most_lost, quiet, way, rates, dtype, monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    tuned = importlib.import_module("pavlov_lib.rules.tuned.oja")
+    plain = importlib.import_module("pavlov_lib.rules.oja").chunked
+    taken = []
+    monkeypatch.setattr(tuned, "call", lambda form, *a, call=tuned.call: taken.append(form.__name__) or call(form, *a))
+
+    rng, chunk = np.random.default_rng(26), 512 if dtype == "float64" and most_lost == 0.93 and not quiet else 64
+    arrays = [x.reshape(2, 3, 2, chunk, -1) for x in draw(rng, RULES["oja"], steps=2 * chunk, lead=(2, 3), dtype=dtype)]
+    lost = most_lost * rng.uniform(0.5, 1, arrays[1].shape)
+    lost.flat[0] = most_lost
+    loud = rng.uniform(size=arrays[1].shape) >= quiet
+    loud.flat[0] = True
+    rate = np.full(arrays[1].shape[:-1], 0.2, dtype) if rates == "array" else 0.2
+    arrays[1] = (np.sign(arrays[1]) * np.sqrt(lost / 0.2) * loud).astype(dtype)
+    state = rng.standard_normal((2, 3, 4, 5)).astype(dtype)
+    expected, got = (
+        gradients(form, [*arrays, state], {"rate": rate}, torch)
+        for form in (plain, functools.partial(tuned.oja, plain))
+    )
+    assert taken == [way]
+    for x, y in zip(got, expected, strict=True):
+        assert distance(x, y) <= (EXACT if dtype == "float64" else EXACT32)
+
+
 @pytest.mark.parametrize("rates", ["number", "array"])
 @pytest.mark.parametrize("lead", LEADS)
 @pytest.mark.parametrize("axes", ["number", "all", "head", "step", "one"])

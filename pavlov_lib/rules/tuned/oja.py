@@ -9,11 +9,70 @@ from .shared import after_each_chunk, before_each_chunk, by_hand, call, driven, 
 
 
 def oja(plain, keys: Array, values: Array, queries: Array, state: Array, rate):
-    """As :func:`pavlov_lib.rules.oja.chunked`."""
-    return call(Oja, plain, keys, values, queries, state, rate)
+    """As :func:`pavlov_lib.rules.oja.chunked`, by quotients where those are safe and by joins where they are not."""
+    with torch.no_grad():
+        step_kept = 1 - (rate if isinstance(rate, float) else rate[..., None]) * values**2
+        kept = step_kept.cumprod(-2)
+        # No single step may come near zero, where its quotient magnifies rounding, and what a chunk keeps may use up
+        # half the dtype's exponents at most. A step keeps 1 at most, so the last row is the smallest.
+        safe = step_kept.min() >= 1 / 16 and kept[..., -1, :].min() >= torch.finfo(kept.dtype).tiny ** 0.5
+    if safe:
+        kept_flat = (x.reshape(-1, *x.shape[-2:]) for x in (step_kept, kept))
+        return call(ByQuotients, plain, keys, values, queries, state, rate, *kept_flat)
+    return call(ByJoins, plain, keys, values, queries, state, rate)
 
 
-class Oja(torch.autograd.Function):
+class ByQuotients(torch.autograd.Function):
+    """The Hebbian chunk with the output's forgetting taken out: with e what a neuron has kept since the chunk began,
+    ``reads = e ∘ (Q Sᵀ + tril(Q Kᵀ) (U / e))``. Each quotient ``e_t / e_s`` is what was kept from s to t."""
+
+    setup_context = staticmethod(remember)
+
+    @staticmethod
+    def forward(keys, values, queries, state, rate, plain, step_kept, kept):
+        b, K, Q, W = len(keys), flat(keys), flat(queries), driven(values, rate).div_(kept)
+        match = torch.bmm(Q, K.mT).tril_()
+        buffer = K.new_empty(len(K) + 1, *state.shape[1:])
+        last = kept[:, -1, :, None]
+        torch.bmm(W.mT, K, out=buffer[1:]).mul_(last)
+        starts, final = before_each_chunk(buffer, state, last.view(b, -1, *last.shape[1:]))
+        inner = torch.bmm(Q, starts.mT).baddbmm_(match, W)
+        return (kept * inner).view(values.shape), final, W, match, inner, starts
+
+    @by_hand
+    def backward(inputs, rate, left, reads_grad, state_grad, step_kept, kept):
+        keys, values, queries, *_ = inputs
+        W, match, inner, starts = left
+        b, K, V, Q = len(keys), flat(keys), flat(values), flat(queries)
+        last = kept[:, -1, :, None]
+        inner_grad = flat(reads_grad) * kept
+        buffer = K.new_empty(len(K) + 1, *starts.shape[1:])
+        torch.bmm(inner_grad.mT, Q, out=buffer[:-1])
+        after, first = after_each_chunk(buffer, state_grad, last.view(b, -1, *last.shape[1:]))
+        after = after * last
+        match_grad = torch.bmm(inner_grad, W.mT).tril_()
+        queries_grad = torch.bmm(inner_grad, starts).baddbmm_(match_grad, K)
+        keys_grad = torch.bmm(W, after).baddbmm_(match_grad.mT, Q)
+        drive_grad = torch.bmm(K, after.mT)
+        # the gradient of log e, and from it, since e is a running product, that of what each step keeps
+        log_grad = inner.mul(inner_grad)
+        log_grad[:, -1] += (drive_grad * W).sum(1).add_((after * starts).sum(-1))
+        drive_grad.baddbmm_(match.mT, inner_grad)
+        log_grad.addcmul_(drive_grad, W, value=-1)
+        kept_grad = log_grad.flip(1).cumsum(1).flip(1).div_(step_kept)
+        drive_grad.div_(kept).addcmul_(kept_grad, V, value=-1)
+        return keys_grad, *values_and_rate(drive_grad, kept_grad, values, rate, queries_grad, first)
+
+
+def values_and_rate(drive_grad, kept_grad, values, rate, queries_grad, first):
+    """The gradients after that of the keys, from those of η v and of 1 − η v²."""
+    values_grad, rate_grad = through_rate(drive_grad, values, rate)
+    values_grad.mul_(rate if isinstance(rate, float) else 1.0)
+    values_grad.addcmul_(kept_grad, driven(values, rate), value=-1)
+    return values_grad, queries_grad, first, rate_grad
+
+
+class ByJoins(torch.autograd.Function):
     """Blocks of time joined two by two, as in the plain form.
 
     Joining makes many passes over its arrays, so it goes over a few chunks at a time, which stay in the cache,
@@ -55,9 +114,7 @@ class Oja(torch.autograd.Function):
             levels = []
             match = join(*part, *(torch.empty_like(part[1]) for _ in range(3)), levels)
             part_again(*part, match, levels, *(x[few] for x in (G, keys_grad, kept_grad, drive_grad, queries_grad)))
-        values_grad, rate_grad = through_rate(drive_grad, values, rate)
-        values_grad = values_grad.mul_(rate if isinstance(rate, float) else 1.0).addcmul_(kept_grad, U, value=-1)
-        return keys_grad, values_grad, queries_grad, first, rate_grad
+        return keys_grad, *values_and_rate(drive_grad, kept_grad, values, rate, queries_grad, first)
 
 
 def tiles(x: Array) -> list[slice]:
