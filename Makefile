@@ -6,7 +6,7 @@ SITE := _build/html
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help book lite test lab serve notebooks lint bench lock clean
+.PHONY: help book lite test lab serve notebooks translations lint bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ notebooks: $(VENV)/.all  ## run every notebook again and refresh the reference d
 course: $(VENV)/.teach  ## write the quiz files and the students' assignments (_build/course)
 	$(BIN)/python tools/course.py quiz
 	$(BIN)/python tools/course.py release
+
+translations: $(VENV)/.book  ## bring the translations up to date and count them (NEW="fr story" begins a page)
+	$(BIN)/python tools/translations.py $(if $(NEW),--new $(NEW))
 
 bench: $(VENV)/.all  ## time the circuits against their peers
 	$(BIN)/python -m benchmarks

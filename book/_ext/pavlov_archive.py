@@ -8,6 +8,8 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from pavlov_languages import languages, tag
+
 NAME = "attention-works-like-pavlovs-dog.zip"
 LEFT_OUT = {"lite", ".doctrees", ".buildinfo", NAME}
 SMALL_ALREADY = {".png", ".woff", ".woff2", ".jpg", ".zip"}
@@ -17,13 +19,16 @@ a[href*="lite/lab/"], a[href$="{NAME}"], .dropdown-launch-buttons:not(:has(a:not
   display: none !important;
 }}
 """
-# What differs in the unpacked copy. Without a server the search page cannot read the pages that it lists.
-CHANGES = {
-    "_static/pavlov.css": lambda text: text + HIDDEN,
-    "_static/documentation_options.js": lambda text: text.replace(
-        "SHOW_SEARCH_SUMMARY: true", "SHOW_SEARCH_SUMMARY: false"
-    ),
-}
+
+
+def without_summaries(text: str) -> str:
+    """Without a server the search page cannot read the pages that it lists."""
+    return text.replace("SHOW_SEARCH_SUMMARY: true", "SHOW_SEARCH_SUMMARY: false")
+
+
+# What differs in the unpacked copy.
+CHANGES = {"_static/pavlov.css": lambda text: text + HIDDEN, "_static/documentation_options.js": without_summaries}
+CHANGES |= {f"{tag(language)}/_static/documentation_options.js": without_summaries for language in languages()}
 
 
 def setup(app):

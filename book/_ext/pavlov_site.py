@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from pavlov_languages import translated_pages
 
 from pavlov_lib.widgets import explorer
 
@@ -148,7 +149,7 @@ def write_extra_pages(app, exception):
     lost = LOST.replace("{title}", title).replace("{home}", home)
     (out / "404.html").write_text(lost, encoding="utf8")
     if base:
-        pages = sorted(f"{base}{name}.html" for name in app.env.found_docs)
+        pages = sorted(f"{base}{name}.html" for name in [*app.env.found_docs, *translated_pages()])
         urls = "\n".join(f"  <url><loc>{html.escape(page)}</loc></url>" for page in pages)
         (out / "sitemap.xml").write_text(SITEMAP.format(urls=urls), encoding="utf8")
         if not urlsplit(base).path.strip("/"):  # only the top of a host is asked for it

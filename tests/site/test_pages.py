@@ -20,7 +20,10 @@ from pavlov_lib.widgets import EXPLORERS
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
+import pavlov_languages  # noqa: E402
 import pavlov_site  # noqa: E402
+
+TONGUES = [pavlov_languages.tag(language) for language in pavlov_languages.languages()]
 
 VENDOR = ROOT / "book" / "_static" / "vendor"
 OWN_CSS = ROOT / "book" / "_static" / "pavlov.css"
@@ -54,8 +57,8 @@ def test_no_page_loads_anything_from_elsewhere(site):
         soup = parsed(page)
         for tag, attribute in loading.items():
             foreign += [(page.name, x[attribute]) for x in soup.find_all(tag) if is_foreign(x.get(attribute) or "")]
-        for link in soup.find_all("link"):  # a canonical address is only a statement
-            if link.get("rel") != ["canonical"] and is_foreign(link.get("href") or ""):
+        for link in soup.find_all("link"):  # an address of this page, here or in another language, is only a statement
+            if link.get("rel") not in (["canonical"], ["alternate"]) and is_foreign(link.get("href") or ""):
                 foreign.append((page.name, link["href"]))
         foreign += [(page.name, x["srcset"]) for x in soup.find_all(srcset=True) if "//" in x["srcset"]]
     assert not foreign
@@ -133,7 +136,8 @@ def test_every_picture_in_the_text_has_words_for_those_who_do_not_see_it(site):
 def test_every_page_has_a_title_a_language_and_one_description(site):
     for page in pages(site):
         soup = parsed(page)
-        assert soup.html.get("lang") == "en", page.name
+        folder = page.relative_to(site).parts[0]
+        assert soup.html.get("lang") == (folder if folder in TONGUES else "en"), page.name
         assert soup.title and soup.title.text.strip(), page.name
         if page.name not in ("index.html", "404.html"):
             described = soup.find_all("meta", attrs={"name": "description"})
@@ -172,6 +176,7 @@ def test_with_an_address_the_site_map_lists_every_chapter(tmp_path):
     app = SimpleNamespace(outdir=tmp_path, config=config, env=env, builder=builder)
     pavlov_site.write_extra_pages(app, None)
     listed = (tmp_path / "sitemap.xml").read_text()
+    named += [f"{language}/story" for language in TONGUES]
     assert all(f"<loc>https://owner.github.io/name/{name}.html</loc>" in listed for name in named)
 
 
