@@ -6,6 +6,7 @@ from .conditioning import draw_generalisation, draw_growth, draw_prompts, draw_p
 from .cost import draw_cost, draw_matches
 from .depth import draw_depth, draw_readouts
 from .drift import draw_drift
+from .export import plotted
 from .forgetting import draw_forgetting, draw_horizon, draw_recency, draw_updates
 from .homeostasis import draw_components, draw_homeostasis, draw_overshoot
 from .limits import draw_exponential, draw_feature_maps, draw_overlap, draw_scoreboard, draw_sharpness
@@ -52,4 +53,5 @@ __all__ = [
     "finish",
     "heat_map",
     "new_figure",
+    "plotted",
 ]

@@ -10,6 +10,8 @@ import numpy as np
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.figure import Figure
 
+from .export import save
+
 PAPER, INK, FAINT = "#fffdf7", "#22303c", "#d9d4c7"
 
 # Okabe and Ito's palette, told apart by all common forms of colour vision; the markers tell the rules apart in print.
@@ -69,6 +71,44 @@ class BookFigure(Figure):
         buffer = io.BytesIO()
         self.savefig(buffer, format="png", dpi=self.dots_per_inch, metadata={"Software": None})
         return {"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": self.digest()}
+
+    def save(self, folder, name: str, *, title: str = "", description: str = "", dpi: int = 300):
+        """Write the figure as ``name.svg``, ``name.png`` and ``name.csv`` into a folder, each file whole or not at all.
+
+        The same figure gives the same bytes: no date and no version is written.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it does not exist.
+        name : str
+            Letters, digits, ``-`` and ``_``.
+        title, description : str
+            For readers who do not see the picture: title and description of the SVG, metadata of the PNG.
+            The title is that of the axes unless given.
+        dpi : int
+            Dots per inch of the PNG.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The three files. The CSV holds what :func:`pavlov_lib.figures.plotted` returns.
+
+        Raises
+        ------
+        ValueError
+            If the name, the folder or the resolution cannot be used; nothing is written then.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> figure, ax = new_figure()
+        >>> _ = ax.plot([1, 2], [3, 4], label="a line")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print([path.name for path in figure.save(folder, "line", description="A line that rises.")])
+        ['line.svg', 'line.png', 'line.csv']
+        """
+        return save(self, folder, name, title=title, description=description, dpi=dpi)
 
     def digest(self) -> str:
         """The figure in words and rounded numbers."""

@@ -17,7 +17,7 @@ GROUND = {
     "protocols": ["trials", "run", "schedules"],
     "experiments": ["common"],
     "training": ["tasks", "loop", "stacks"],
-    "figures": ["style"],
+    "figures": ["export", "style"],
     "widgets": ["svg", "controls", "live", "base"],
 }
 NEEDS_TORCH = [("models",), ("training",), ("rules", "tuned")]
