@@ -6,7 +6,7 @@ SITE := _build/html
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help book lite test lab serve notebooks translations lint bench lock clean
+.PHONY: help book lite test lab serve notebooks slides course translations lint bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -55,6 +55,9 @@ lab: $(VENV)/.all  ## open the notebooks in JupyterLab
 
 notebooks: $(VENV)/.all  ## run every notebook again and refresh the reference data (ONLY=book/oja.ipynb for one)
 	$(BIN)/python tools/execute_notebooks.py $(ONLY)
+
+slides: book  ## build the website and print the slides of every chapter (_build/html/slides; needs Chromium)
+	$(BIN)/python tools/slides.py $(SITE)
 
 course: $(VENV)/.teach  ## write the quiz files and the students' assignments (_build/course)
 	$(BIN)/python tools/course.py quiz
