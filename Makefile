@@ -6,7 +6,7 @@ SITE := _build/html
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help book lite test lab serve notebooks slides course translations lint bench lock clean
+.PHONY: help book lite test lab serve notebooks figures pdf slides course translations lint bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,10 +30,15 @@ $(VENV)/.teach: pyproject.toml requirements.lock | $(BIN)/python
 	$(INSTALL) -e '.[book,teach]'
 	@touch $(VENV)/.book $@
 
+$(VENV)/.print: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Setting up what printing needs (once) ..."
+	$(INSTALL) -e '.[book,print]'
+	@touch $(VENV)/.book $@
+
 $(VENV)/.all: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Setting up everything, torch included (once) ..."
-	$(INSTALL) -e '.[torch,book,lab,lite,teach,test]'
-	@touch $(VENV)/.book $(VENV)/.lite $(VENV)/.teach $@
+	$(INSTALL) -e '.[torch,book,lab,lite,teach,print,test]'
+	@touch $(VENV)/.book $(VENV)/.lite $(VENV)/.teach $(VENV)/.print $@
 
 # --- reading ---
 book: $(VENV)/.book  ## build the website from the executed notebooks
@@ -65,6 +70,12 @@ course: $(VENV)/.teach  ## write the quiz files and the students' assignments (_
 
 translations: $(VENV)/.book  ## bring the translations up to date and count them (NEW="fr story" begins a page)
 	$(BIN)/python tools/translations.py $(if $(NEW),--new $(NEW))
+
+figures: $(VENV)/.all  ## write every figure as SVG, PNG, CSV and program (_build/html/figures)
+	$(BIN)/python tools/figures.py $(ONLY)
+
+pdf: $(VENV)/.print book  ## write the book and the cheat sheet as PDF (needs Chromium; _build/html/*.pdf)
+	$(BIN)/python tools/pdf.py
 
 bench: $(VENV)/.all  ## time the circuits against their peers
 	$(BIN)/python -m benchmarks

@@ -1,5 +1,6 @@
 """The whole website as one file, to read without a network: unpack it and open its index.html.
 
+The figures as files and the book as PDF are left out: they hold the same again, and are large.
 The notebooks that run in the browser are left out: they are large, and a browser runs them only from a server.
 """
 
@@ -11,11 +12,12 @@ from pathlib import Path
 from pavlov_languages import languages, tag
 
 NAME = "attention-works-like-pavlovs-dog.zip"
-LEFT_OUT = {"lite", ".doctrees", ".buildinfo", NAME}
+PDFS = ("attention-works-like-pavlovs-dog.pdf", "cheatsheet.pdf")
+LEFT_OUT = {"lite", "figures", ".doctrees", ".buildinfo", NAME, *PDFS}
 SMALL_ALREADY = {".png", ".woff", ".woff2", ".jpg", ".zip"}
 HIDDEN = f"""
 /* this copy is read without a server: nothing on a page leads to what was left out */
-a[href*="lite/lab/"], a[href$="{NAME}"], .dropdown-launch-buttons:not(:has(a:not([href*="lite/lab/"]))) {{
+a[href*="lite/lab/"], a[href$="{NAME}"], .takeaway-files, .dropdown-launch-buttons:not(:has(a:not([href*="lite/lab/"]))) {{
   display: none !important;
 }}
 """
