@@ -34,6 +34,7 @@ from sphinx.errors import ExtensionError
 
 FOLDER = "slides"
 POLLS = 2
+LONG_CODE, LONG_LIST = 15, 600  # lines, and characters, from which the type is smaller
 KINDS = ("slide", "fragment", "notes", "skip")
 KEYS = {"slide_type", "text", "title", "live"}
 SILENT = ("## Exercises", "## Further reading")  # sections whose prose is not for the speaker either
@@ -225,10 +226,9 @@ def closing(name: str, source: str) -> list[Slide]:
     found = []
     for title, body in re.findall(r"^## (.+?)\n+(.+?)(?=\n## |\Z)", source, re.S | re.M):
         if title != "Further reading":
-            key = re.sub(r"\W+", "-", title.lower())
-            found.append(
-                Slide(f"{name}-{key}", title, "summary" if title == "Summary" else "next", [shown(body)], notes=[body])
-            )
+            part = "summary" if title == "Summary" else "next"
+            kind = f"{part} long" if len(body) > LONG_LIST else part
+            found.append(Slide(f"{name}-{part}", title, kind, [shown(body)], notes=[body]))
     return found
 
 
@@ -266,7 +266,9 @@ def add_to(slide: Slide, cell, source: str, wanted: dict) -> None:
 def live(cell, source: str) -> str:
     code = highlight(source, PythonLexer(), HtmlFormatter(nowrap=True)).rstrip("\n")
     number = f"cell {cell['execution_count']} of the notebook" if cell.get("execution_count") else "the notebook"
-    return f'<p class="mark">Live: run {number}</p><div class="highlight"><pre class="code" tabindex="0">{code}</pre></div>'
+    size = "code long" if source.count("\n") >= LONG_CODE else "code"
+    listing = f'<div class="highlight"><pre class="{size}" tabindex="0">{code}</pre></div>'
+    return f'<p class="mark">Live: run {number}</p>{listing}'
 
 
 def add_output(slide: Slide, cell, wanted: dict) -> None:
