@@ -153,16 +153,15 @@ def slides_of_prose(cell, source: str, wanted: dict, title: str) -> list[Slide]:
     if source.startswith("## Summary"):
         return closing(name, source)
     body = re.sub(r"^##+ .+\n+", "", source)
+    title = title.removesuffix(" to real transformers, and what does not")
     slide = Slide(name, wanted.get("title") or title, notes=[body])
     text = wanted.get("text", body)
     if "**Question.**" in text:
         slide.kind, slide.parts = "question", question_and_prediction(text)
-    elif "text" in wanted:
-        slide.parts = [shown(text)]
-    elif source.startswith("## What carries over"):
-        slide.title, slide.parts = "What carries over", [shown(first_sentences(body))]
+    elif "text" not in wanted and source.startswith("## What carries over"):
+        slide.parts = [shown(first_sentences(body))]
     else:
-        slide.parts = [shown(body)]
+        slide.parts = [shown(text)]
     return [slide]
 
 

@@ -45,7 +45,11 @@
       ready() {
         MathJax.startup.defaultReady();
         MathJax.startup.promise = MathJax.startup.promise.then(setNotes).then(start)
-          .then(() => { document.documentElement.dataset.slides = "ready"; });
+          .then(() => {
+            // As an application a screen reader would pass every key on, and could not read a slide by lines.
+            Reveal.getRevealElement().removeAttribute("role");
+            document.documentElement.dataset.slides = "ready";
+          });
       },
     },
   };
