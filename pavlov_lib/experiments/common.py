@@ -52,8 +52,8 @@ def mean_and_se(samples: np.ndarray) -> tuple[float, float]:
 
 def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cosine along the last axis; 0 where a vector is zero, for nothing was recalled."""
-    length = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
-    return np.divide((a * b).sum(-1), length, out=np.zeros_like(length), where=length > 0)
+    length = np.sqrt(np.vecdot(a, a) * np.vecdot(b, b))
+    return np.divide(np.vecdot(a, b), length, out=np.zeros_like(length), where=length > 0)
 
 
 def retention(decay) -> float:
