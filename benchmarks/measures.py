@@ -17,9 +17,10 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from pavlov_lib import RULES, read
+from pavlov_lib.experiments import run_capacity
 
 from . import contestants
-from .timing import Contestant, interleave
+from .timing import Contestant, interleave, stopwatch
 
 OURS = "this library, chunks"
 
@@ -27,7 +28,7 @@ OURS = "this library, chunks"
 def side_by_side(shape, *, rounds: int, budget: float, loops: bool = True, tick=lambda name: None) -> pd.DataFrame:
     """Every contestant at one shape: medians in milliseconds, and ratios to this library's chunks for the same rule."""
     field = contestants.field(shape, loops=loops)
-    field.append(contestants.hard_oja(shape))
+    field += contestants.hard_oja(shape)
     interleave(field, rounds=rounds, budget=budget, tick=tick)
     ours = {c.rule: c for c in field if c.name == OURS}
     rows = []
@@ -133,3 +134,53 @@ def step_seconds(rule, state, key) -> float:
     start = perf_counter()
     read(rule.write(state, key, key, rate=0.1), key)
     return perf_counter() - start
+
+
+def monte_carlo(*, trials: int = 200, rounds: int = 5) -> pd.DataFrame:
+    """The default capacity curves, random numbers included: this library, and two programs a reader might write."""
+    cells = [(d, max(1, round(load * d))) for d in (16, 32, 64, 128) for load in (0.125, 0.25, 0.5, 1, 1.5, 2, 3, 4)]
+    few = max(1, trials // 20)  # the slowest is timed on few trials, and its time scaled up
+    entrants = {
+        "this library, one memory for all loads": (lambda: run_capacity(trials=trials, shared=True), 1),
+        "this library": (lambda: run_capacity(trials=trials), 1),
+        "NumPy, one memory at a time": (lambda: [_memory(*cell, trials) for cell in cells], 1),
+        "NumPy, one association at a time": (lambda: [_association(*cell, few) for cell in cells], trials / few),
+    }
+    seconds = {name: [] for name in entrants}
+    for _ in range(rounds):
+        for name, (call, scale) in entrants.items():
+            seconds[name].append(scale * stopwatch(call))
+    ours = statistics.median(seconds["this library"])
+    return pd.DataFrame(
+        {"program": name, "seconds": statistics.median(s), "ratio": statistics.median(s) / ours}
+        for name, s in seconds.items()
+    )
+
+
+def _pairs(rng, n: int, d: int):
+    keys, values = rng.standard_normal((2, n, d))
+    return keys / np.linalg.norm(keys, axis=1, keepdims=True), values / np.linalg.norm(values, axis=1, keepdims=True)
+
+
+def _memory(d: int, n: int, trials: int) -> float:
+    """Mean fidelity with matrix products, one memory after another."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(trials):
+        keys, values = _pairs(rng, n, d)
+        recalled = keys @ (values.T @ keys).T
+        found.append(((recalled * values).sum(1) / np.linalg.norm(recalled, axis=1)).mean())
+    return float(np.mean(found))
+
+
+def _association(d: int, n: int, trials: int) -> float:
+    """Mean fidelity with one outer product a pair and one read a bell."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(trials):
+        keys, values = _pairs(rng, n, d)
+        state = np.zeros((d, d))
+        for key, value in zip(keys, values, strict=True):
+            state += np.outer(value, key)
+        for key, value in zip(keys, values, strict=True):
+            recalled = state @ key
+            found.append(recalled @ value / np.linalg.norm(recalled))
+    return float(np.mean(found))

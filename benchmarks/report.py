@@ -16,6 +16,8 @@ import torch
 from pavlov_lib import __version__
 from pavlov_lib.figures.style import RULE_STYLE, new_figure
 
+from .contestants import HARD
+
 # What the chunks were built to reach at the reference shape, as ratios: (rule, contestant, pass) -> at least.
 REFERENCE = (1, 4, 4096, 64)
 AIMS = {
@@ -42,20 +44,23 @@ AIMS = {
     ("oja", "bound: bare products", "forward"): 0.5,
     ("oja", "bound: bare products", "both"): 0.5,
 }
+AT_MOST = {("oja", name, which): 2.8 for name in HARD for which in ("forward", "both")}
 
 
 def aims(table: pd.DataFrame) -> pd.DataFrame:
     """Every aim that this table can judge, with what was measured: how many times as long the contestant takes."""
     seconds = table.set_index(["rule", "contestant"])
     rows = []
-    for (rule, contestant, which), aim in AIMS.items():
+    for (rule, contestant, which), aim in (AIMS | AT_MOST).items():
         there = ("softmax" if "softmax" in contestant else rule, contestant)
         ours = (rule, "this library, chunks")
         if there in seconds.index and ours in seconds.index:
             measured = seconds.loc[there, f"{which}_ms"] / seconds.loc[ours, f"{which}_ms"]
+            most = (rule, contestant, which) in AT_MOST
+            reached = measured <= aim if most else measured >= aim
             rows.append(
-                {"rule": rule, "against": contestant, "pass": which, "at_least": aim, "measured": measured,
-                 "reached": "yes" if measured >= aim else "no"}
+                {"rule": rule, "against": contestant, "pass": which, "aim": f"at {'most' if most else 'least'} {aim}",
+                 "measured": measured, "reached": "yes" if reached else "no"}
             )  # fmt: skip
     return pd.DataFrame(rows)
 

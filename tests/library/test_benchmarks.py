@@ -68,12 +68,23 @@ def test_aims_are_judged_by_the_time_a_contestant_takes_over_that_of_the_chunks(
             ("hebbian", "this library, chunks", 1.0, 2.0),
             ("hebbian", "this library, loop", 10.0, 80.0),
             ("softmax", "torch, softmax attention", 5.0, 10.0),
+            ("oja", "this library, chunks", 1.0, 1.0),
+            ("oja", "this library, chunks, one-hot values", 2.0, 3.0),
         ],
         columns=["rule", "contestant", "forward_ms", "both_ms"],
     )
     got = report.aims(table).set_index("against")
     assert got.loc["this library, loop", ["measured", "reached"]].tolist() == [40.0, "yes"]
-    assert got.loc["torch, softmax attention", ["measured", "reached"]].tolist() == [5.0, "no"]
+    softmax = got[got.rule == "hebbian"].loc["torch, softmax attention", ["aim", "measured", "reached"]]
+    assert softmax.tolist() == ["at least 8", 5.0, "no"]
+    hard = got.loc["this library, chunks, one-hot values"]
+    assert hard["pass"].tolist() == ["forward", "both"] and set(hard["aim"]) == {"at most 2.8"}
+    assert hard["measured"].tolist() == [2.0, 3.0] and hard["reached"].tolist() == ["yes", "no"]
+
+
+def test_the_programs_a_reader_might_write_measure_the_fidelity_of_the_theory():
+    for program in (measures._memory, measures._association):
+        assert program(64, 64, 20) == pytest.approx(2**-0.5, abs=0.01)
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):

@@ -49,15 +49,17 @@ class ByQuotients(torch.autograd.Function):
         buffer = K.new_empty(len(K) + 1, *starts.shape[1:])
         torch.bmm(inner_grad.mT, Q, out=buffer[:-1])
         after, first = after_each_chunk(buffer, state_grad, last.view(b, -1, *last.shape[1:]))
-        after = after * last
+        after.mul_(last)  # as each write finds it, before the chunk's forgetting
         match_grad = torch.bmm(inner_grad, W.mT).tril_()
         queries_grad = torch.bmm(inner_grad, starts).baddbmm_(match_grad, K)
         keys_grad = torch.bmm(W, after).baddbmm_(match_grad.mT, Q)
         drive_grad = torch.bmm(K, after.mT)
+        del match_grad
         # the gradient of log e, and from it, since e is a running product, that of what each step keeps
         log_grad = inner.mul(inner_grad)
         log_grad[:, -1] += (drive_grad * W).sum(1).add_((after * starts).sum(-1))
         drive_grad.baddbmm_(match.mT, inner_grad)
+        del after, buffer, inner_grad
         log_grad.addcmul_(drive_grad, W, value=-1)
         kept_grad = log_grad.flip(1).cumsum(1).flip(1).div_(step_kept)
         drive_grad.div_(kept).addcmul_(kept_grad, V, value=-1)
