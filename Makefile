@@ -6,7 +6,7 @@ SITE := _build/html
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help book lite test lab serve notebooks figures pdf slides course translations lint bench lock clean
+.PHONY: help book lite test lab serve notebooks figures pdf slides course translations lint wheelhouse bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -76,6 +76,9 @@ figures: $(VENV)/.all  ## write every figure as SVG, PNG, CSV and program (_buil
 
 pdf: $(VENV)/.print book  ## write the book and the cheat sheet as PDF (needs Chromium; _build/html/*.pdf)
 	$(BIN)/python tools/pdf.py
+
+wheelhouse: $(VENV)/.book  ## fetch all that an installation without a network needs (_build/wheelhouse)
+	$(BIN)/python -m pip download --quiet --constraint requirements.lock --dest _build/wheelhouse '.[book,lab]' hatchling editables
 
 bench: $(VENV)/.all  ## time the circuits against their peers
 	$(BIN)/python -m benchmarks

@@ -8,6 +8,8 @@ The book does not know where it is published until somebody publishes it. Its ad
 
 Without an address a page has no buttons for Colab, Binder, edits and issues, for they would lead nowhere.
 
+With an address, ``PAVLOV_HUB`` names a JupyterHub, and each notebook gets a button for it.
+
 The button for the reader's own browser needs no address, only the files in ``lite/`` of the site. It is there if
 ``PAVLOV_LITE=1`` or if the site has those files already, and the build then refreshes them; ``PAVLOV_LITE=0`` builds
 without.
@@ -22,7 +24,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlencode
 
+from docutils import nodes
+from docutils.parsers.rst import Directive
 from sphinx.errors import ConfigError, ExtensionError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +40,7 @@ TORCH = re.compile(r"^\s*(?:import torch|from torch|(?:from|import) pavlov_lib\.
 
 def setup(app):
     app.add_config_value("pavlov_lite", False, "html")  # pages change with it
+    app.add_directive("hub-link", HubLink)
     app.connect("config-inited", configure, priority=400)  # before pavlov_site asks for the address
     app.connect("html-page-context", add_ways_to_run, priority=600)  # after the theme's own buttons
     app.connect("build-finished", build_lite, priority=900)
@@ -118,9 +124,44 @@ def add_ways_to_run(app, pagename, templatename, context, doctree):
                 f"{BINDER}/{where}/{branch}?urlpath=lab/tree/{pagename}.ipynb",
             ),
         ]
+        if hub := os.environ.get("PAVLOV_HUB"):
+            buttons.append(
+                link(
+                    "Open in JupyterHub",
+                    "Run on your school's hub",
+                    hub_link(hub, address, branch, f"{pagename}.ipynb"),
+                )
+            )
     if buttons:
         group = {"type": "group", "tooltip": "Run this page", "icon": "fas fa-rocket", "label": "launch-buttons"}
         context["header_buttons"].insert(0, group | {"buttons": buttons})
+
+
+def hub_link(hub: str, repository: str, branch: str, page: str) -> str:
+    """A link that brings the book into a student's folder on a JupyterHub with nbgitpuller, and opens a page of it.
+
+    >>> hub_link("https://hub.example.edu/", "https://github.com/OWNER/NAME", "main", "book/mapping.ipynb")
+    'https://hub.example.edu/hub/user-redirect/git-pull?repo=https%3A%2F%2Fgithub.com%2FOWNER%2FNAME&branch=main&urlpath=lab%2Ftree%2FNAME%2Fbook%2Fmapping.ipynb'
+    """
+    if not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", hub):
+        raise ValueError(f"a hub's address must be https://<host>, with or without a path; got {hub!r}")
+    if not public_address(repository):
+        raise ValueError(f"the book's address must be https://github.com/<owner>/<name>; got {repository!r}")
+    name = repository.rstrip("/").rpartition("/")[2].removesuffix(".git")
+    question = {"repo": public_address(repository), "branch": branch, "urlpath": f"lab/tree/{name}/{page}"}
+    return f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{urlencode(question)}"
+
+
+class HubLink(Directive):
+    """``{hub-link} book/mapping.ipynb``: the link for a hub, with the book's own address where it has one."""
+
+    required_arguments = 1
+
+    def run(self):
+        options = self.state.document.settings.env.config.html_theme_options
+        repository = options.get("repository_url") or "https://github.com/OWNER/NAME"
+        text = hub_link("https://YOUR-HUB", repository, options.get("repository_branch") or "main", self.arguments[0])
+        return [nodes.literal_block(text, text, language="text")]
 
 
 def link(text: str, tooltip: str, url: str) -> dict:
