@@ -21,6 +21,7 @@ import unicodedata
 from functools import cache
 from pathlib import Path
 
+import yaml
 from babel import Locale, UnknownLocaleError
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
@@ -184,6 +185,12 @@ def run_sphinx(pages: list[str], language: str, out: Path, scratch: Path, builde
 
 
 def configure(app, config):
+    if config.pavlov_few_pages:
+        # Jupyter Book loads every script and style sheet of a _static beside the sources, as book/_static is here.
+        own = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+        config.html_css_files = [(name, {}) for name in own.get("html_css_files", [])]
+        config.html_js_files = [(name, {}) for name in own.get("html_js_files", [])]
+        config.html_static_path = config.html_static_path[:1]
     language = config.pavlov_language
     if language == "en":
         return

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from babel.messages.catalog import Catalog
@@ -177,6 +178,16 @@ def test_a_glossary_has_each_term_once_in_the_order_of_its_language(site, langua
 def test_order_ignores_accents_and_capitals(word, other):
     language = "de" if word.startswith("Ü") else "es"
     assert book.collation(word.upper(), language) == book.collation(word, language) < book.collation(other, language)
+
+
+@pytest.mark.parametrize(("language", "page"), PAGES)
+def test_a_translated_page_loads_what_the_english_one_loads_and_no_more(site, language, page):
+    def loaded(path: Path) -> list[str]:
+        files = [x.get("src") or x["href"] for x in soup(path).select("script[src], link[rel=stylesheet]")]
+        names = [urlsplit(file).path.partition("_static/")[2] for file in files]
+        return sorted(name for name in names if name != "translations.js")  # the words that scripts show
+
+    assert loaded(site / place(language, page)) == loaded(site / place("en", page))
 
 
 def test_translated_pages_bring_no_copy_of_what_the_site_has(site):
