@@ -271,6 +271,8 @@ def add_languages(app, pagename, templatename, context, doctree):
     up = "../" * pagename.count("/") if language == "en" else "../" * (pagename.count("/") + 1)
     if language != "en":
         mend_translated(app, context, up)
+        if not app.env.get_domain("math").data["has_equations"].get(pagename):
+            context["script_files"] = without_mathjax(context["script_files"], app.config.mathjax_path)
     has = [other for other, pages in languages().items() if page in pages]
     if not doctree or not has or (language == "en" and page == pagename):
         return
@@ -281,6 +283,16 @@ def add_languages(app, pagename, templatename, context, doctree):
         ("x-default", f"{base or up}{places['en']}"),
     ]
     context["body"] = switch(language, {other: up + place for other, place in places.items()}, up) + context["body"]
+
+
+def without_mathjax(files: list, path: str) -> list:
+    """The first page has no formulas of its own, but Sphinx counts those of the pages below it."""
+
+    def is_mathjax(file) -> bool:
+        body = getattr(file, "attributes", {}).get("body") or ""
+        return path in str(getattr(file, "filename", file)) or body.startswith("window.MathJax")
+
+    return [file for file in files if not is_mathjax(file)]
 
 
 def switch(language: str, places: dict[str, str], up: str) -> str:
