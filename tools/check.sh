@@ -9,7 +9,8 @@ export OMP_NUM_THREADS=1  # the checks run in parallel processes instead
 export PYTHONWARNINGS=default
 
 lint() {
-    "$bin/ruff" check . && "$bin/ruff" format --check .
+    "$bin/ruff" check .
+    "$bin/ruff" format --check .
     "$bin/codespell"
 }
 library() { "$bin/python" -m pytest -q -n 2 tests/library --doctest-modules pavlov_lib; }
