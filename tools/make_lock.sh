@@ -7,7 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 tools/make_venv.sh "$scratch/env"
 torch=$(grep '^torch==' requirements.lock 2>/dev/null || echo torch)
-"$scratch/env/bin/python" -m pip install --quiet -e '.[torch,book,lab,lite,teach,test]' "$torch"
+"$scratch/env/bin/python" -m pip install --quiet -e '.[torch,book,lab,lite,teach,test,print]' "$torch"
 {
     echo "# Exact versions of every dependency, written by 'make lock'. Used as constraints: pip install -c requirements.lock"
     "$scratch/env/bin/python" -m pip freeze --exclude-editable | sed -E 's/^(torch==[0-9.]+)\+.*/\1/' | LC_ALL=C sort -f

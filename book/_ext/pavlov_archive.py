@@ -17,7 +17,8 @@ LEFT_OUT = {"lite", "figures", ".doctrees", ".buildinfo", NAME, *PDFS}
 SMALL_ALREADY = {".png", ".woff", ".woff2", ".jpg", ".zip"}
 HIDDEN = f"""
 /* this copy is read without a server: nothing on a page leads to what was left out */
-a[href*="lite/lab/"], a[href$="{NAME}"], .takeaway-files, .dropdown-launch-buttons:not(:has(a:not([href*="lite/lab/"]))) {{
+a[href*="lite/lab/"], a[href$="{NAME}"], .takeaway-files,
+.dropdown-launch-buttons:not(:has(a:not([href*="lite/lab/"]))) {{
   display: none !important;
 }}
 """

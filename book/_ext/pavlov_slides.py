@@ -348,7 +348,7 @@ def section(slide: Slide, number: int, total: int, chapter: dict, place_picture)
         f'<section id="{slide.id}" class="{slide.kind}">\n<{level}>{heading}</{level}>\n{body}\n'
         f'<p class="foot"><a href="../book/{chapter["name"]}.html">{html.escape(chapter["title"])}</a>'
         f"<span>{number} / {total}</span></p>\n"
-        f'<aside class="notes tex2jax_ignore">{notes}</aside>\n</section>'
+        f'<aside class="notes mathjax_ignore">{notes}</aside>\n</section>'
     )
 
 
