@@ -61,7 +61,7 @@ lab: $(VENV)/.all  ## open the notebooks in JupyterLab
 notebooks: $(VENV)/.all  ## run every notebook again and refresh the reference data (ONLY=book/oja.ipynb for one)
 	$(BIN)/python tools/execute_notebooks.py $(ONLY)
 
-slides: book  ## build the website and print the slides of every chapter (_build/html/slides; needs Chromium)
+slides: $(VENV)/.print book  ## build the website and print the slides of every chapter (_build/html/slides; needs Chromium)
 	$(BIN)/python tools/slides.py $(SITE)
 
 course: $(VENV)/.teach  ## write the quiz files and the students' assignments (_build/course)

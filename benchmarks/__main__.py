@@ -94,7 +94,7 @@ TITLES = {
     "growth.csv": "Cost against length, four heads of size 64",
     "slopes.csv": "Power of the length with which forward and backward grow",
     "memory.csv": "Most memory alive in forward and backward, in units of one input",
-    "monte_carlo.csv": "Capacity curves of 200 memories each, and how many times as long as this library takes",
+    "monte_carlo.csv": "Capacity curves, random numbers included: how many times as long as this library takes",
     "decoding.csv": "One write and one read, microseconds: early in a life and late",
     "aims.csv": "What the chunks were built to reach: how many times as long the contestant takes",
 }

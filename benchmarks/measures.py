@@ -138,7 +138,7 @@ def step_seconds(rule, state, key) -> float:
 
 def monte_carlo(*, trials: int = 200, rounds: int = 5) -> pd.DataFrame:
     """The default capacity curves, random numbers included: this library, and two programs a reader might write."""
-    cells = [(d, max(1, round(load * d))) for d in (16, 32, 64, 128) for load in (0.125, 0.25, 0.5, 1, 1.5, 2, 3, 4)]
+    cells = run_capacity(trials=1)[["d_k", "n"]].to_numpy().tolist()
     few = max(1, trials // 20)  # the slowest is timed on few trials, and its time scaled up
     entrants = {
         "this library, one memory for all loads": (lambda: run_capacity(trials=trials, shared=True), 1),

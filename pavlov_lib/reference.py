@@ -215,10 +215,10 @@ def self_check(answer, expected, *, relative: float = 1e-3) -> None:
     print("Right." if right else "Not yet: your answer differs from the checked one.")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; text as UTF-8."""
     part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", newline="\n")
+    part.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     part.replace(path)
 
 

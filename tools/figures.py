@@ -30,6 +30,7 @@ from nbclient import NotebookClient
 from tqdm.auto import tqdm
 
 from lite import replace_folder
+from pavlov_lib.reference import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "_build" / "html" / "figures"
@@ -160,9 +161,7 @@ def write_index(output: Path) -> None:
     sections = "\n".join(
         section(name, json.loads((output / name / "figures.json").read_text("utf-8"))) for name in done
     )
-    part = output / "index.html.part"
-    part.write_text(PAGE.replace("{sections}", sections).replace("{all}", ALL), encoding="utf-8")
-    part.replace(output / "index.html")
+    write_whole(output / "index.html", PAGE.replace("{sections}", sections).replace("{all}", ALL))
 
 
 def section(chapter: str, about: dict) -> str:

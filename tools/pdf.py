@@ -14,30 +14,27 @@ from __future__ import annotations
 import argparse
 import html
 import logging
-import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import yaml
+from browser import FLAGS, MISSING, browser_path
 from bs4 import BeautifulSoup
 from playwright.sync_api import sync_playwright
 from pypdf import PdfReader, PdfWriter
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+from pavlov_archive import PDFS  # noqa: E402
+from pavlov_languages import TITLE  # noqa: E402
+
 SITE = ROOT / "_build" / "html"
-BOOK, SHEET = "attention-works-like-pavlovs-dog.pdf", "cheatsheet.pdf"
-TITLE, AUTHOR = "Attention Works like Pavlov's Dog", "the Pavlov book contributors"
+BOOK, SHEET = PDFS
+AUTHOR = "the Pavlov book contributors"
 RIGHTS = "Text and figures: CC BY 4.0. Code: BSD 3-Clause."
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-# fmt: off
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]
-# fmt: on
 SETTLED = """() => Promise.all([window.MathJax?.startup?.promise ?? 0, document.fonts.ready,
   ...[...document.images].map((image) => image.decode().catch(() => 0))]).then(() => true)"""
 logging.getLogger("pypdf").setLevel(logging.ERROR)  # it counts Chromium's objects, and tells
@@ -61,10 +58,6 @@ def parts() -> list[tuple[str, list[str]]]:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     listed = [(part["caption"], [chapter["file"] for chapter in part["chapters"]]) for part in toc["parts"]]
     return [("", [toc["root"]]), *listed]
-
-
-def browser_path() -> str | None:
-    return os.environ.get("PAVLOV_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 # --- one document of many pages --------------------------------------------------------------------------------------
@@ -233,7 +226,7 @@ def main(arguments: list[str]) -> int:
         return refuse(f"expected a built site in {site}; got none: run 'make book' first")
     browser = browser_path()
     if not browser:
-        return refuse("no Chromium on this machine: install one, or name it in PAVLOV_BROWSER")
+        return refuse(MISSING)
     output = (asked.output or site).resolve()
     output.mkdir(parents=True, exist_ok=True)
     wanted = {f"book/{page}" for page in asked.pages or known}

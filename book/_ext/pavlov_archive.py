@@ -41,17 +41,16 @@ def setup(app):
 
 
 def add_button(app, pagename, templatename, context, doctree):
+    hint = "A .zip of the whole book, to read without a network"
+    add_download(context, "the whole book", context["pathto"](NAME, 1), tooltip=hint, label="download-archive-button")
+
+
+def add_download(context, text: str, url: str, *, tooltip, label, icon="fas fa-download", first=False):
+    """One more line in the menu of downloads at the top of a page."""
+    button = {"type": "link", "text": text, "tooltip": tooltip, "icon": icon, "url": url, "label": label}
     for group in context.get("header_buttons", []):
         if group.get("label") == "download-buttons":
-            button = {
-                "type": "link",
-                "text": "the whole book",
-                "tooltip": "A .zip of the whole book, to read without a network",
-                "icon": "fas fa-download",
-                "url": context["pathto"](NAME, 1),
-                "label": "download-archive-button",
-            }
-            group["buttons"].append(button)
+            group["buttons"].insert(0 if first else len(group["buttons"]), button)
 
 
 def write_archive(app, exception):

@@ -133,7 +133,7 @@ def source_of(page: str) -> str:
 
 def settings(pages: list[str], language: str, scratch: Path, inventory: Path | None = None) -> dict:
     """What differs from the configuration of the English site. Writes a table of contents into the folder scratch."""
-    first, *others = sorted(pages, key=lambda page: (page != "story", page))
+    first, *others = in_order(pages)
     toc = scratch / "toc.yml"
     toc.write_text(
         f"format: jb-book\nroot: {first}\n"
@@ -389,13 +389,12 @@ def publish(built: Path, site: Path, language: str, pages: list[str]):
         shutil.copyfile(path, target / name)
     for page in target.rglob("*.html"):
         page.write_text(lean(page.read_text("utf-8"), shared), encoding="utf-8")
-    start = START.format(
-        language=tag(language),
-        title=html.escape(words(language, "title")),
-        root=html_names(sorted(pages, key=lambda page: (page != "story", page)))[0],
-        open=html.escape(words(language, "open")),
-    )
-    (target / "index.html").write_text(start, encoding="utf-8")
+    (target / "index.html").write_text(start_page(language, html_names(in_order(pages))[0], "../"), encoding="utf-8")
+
+
+def in_order(pages: list[str]) -> list[str]:
+    """The story first: it is where a reader begins."""
+    return sorted(pages, key=lambda page: (page != "story", page))
 
 
 def html_names(pages: list[str]) -> list[str]:
@@ -415,6 +414,12 @@ def lean(page: str, shared: set[str]) -> str:
     return re.sub(r'(<a class="reference internal") (href="(?:\.\./)+book/)', r'\1 hreflang="en" \2', page)
 
 
+def start_page(language: str, root: str, up: str = "") -> str:
+    """A page that leads on to the page ``root``; ``up`` leads to the top of the site."""
+    title, words_on = (html.escape(words(language, what)) for what in ("title", "open"))
+    return START.format(language=tag(language), title=title, root=root, open=words_on, up=up)
+
+
 START = """<!doctype html>
 <html lang="{language}">
 <head>
@@ -422,7 +427,7 @@ START = """<!doctype html>
   <title>{title}</title>
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta http-equiv="refresh" content="0; url={root}">
-  <link rel="icon" href="../_static/favicon.svg">
+  <link rel="icon" href="{up}_static/favicon.svg">
 </head>
 <body><main><h1>{title}</h1><p><a href="{root}">{open}</a></p></main></body>
 </html>

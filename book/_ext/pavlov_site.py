@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
-from pavlov_languages import translated_pages
+from pavlov_languages import start_page, translated_pages
 
 from pavlov_lib.widgets import explorer
 
@@ -143,8 +143,7 @@ def write_extra_pages(app, exception):
         return
     out, base = Path(app.outdir), app.config.html_baseurl
     title = html.escape(app.config.html_title or "")
-    root = f"{app.config.root_doc}.html"
-    (out / "index.html").write_text(START.format(title=title, root=root), encoding="utf8")
+    (out / "index.html").write_text(start_page("en", f"{app.config.root_doc}.html"), encoding="utf8")
     home = html.escape(base or "/")
     lost = LOST.replace("{title}", title).replace("{home}", home)
     (out / "404.html").write_text(lost, encoding="utf8")
@@ -155,19 +154,6 @@ def write_extra_pages(app, exception):
         if not urlsplit(base).path.strip("/"):  # only the top of a host is asked for it
             (out / "robots.txt").write_text(f"User-agent: *\nSitemap: {base}sitemap.xml\n", encoding="utf8")
 
-
-START = """<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <title>{title}</title>
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta http-equiv="refresh" content="0; url={root}">
-  <link rel="icon" href="_static/favicon.svg">
-</head>
-<body><main><h1>{title}</h1><p><a href="{root}">Open the book</a></p></main></body>
-</html>
-"""
 
 # Served for any wrong address, at any depth: it must not lean on a file beside it.
 LOST = """<!doctype html>

@@ -26,11 +26,14 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from pavlov_archive import add_download
 from pavlov_map import read_chapters, toc_order
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from sphinx.errors import ExtensionError
+
+from pavlov_lib.reference import write_whole
 
 FOLDER = "slides"
 POLLS = 2
@@ -427,13 +430,6 @@ def write_decks(app, exception):
     link_pdfs(Path(app.outdir))
 
 
-def write_whole(target: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    part = target.with_name(f"{target.name}.part")
-    part.write_bytes(content)
-    part.replace(target)
-
-
 def link_pdfs(site: Path) -> None:
     """Let the teaching page lead to the PDFs that there are, and to no others."""
     page = site / "book" / "teach" / "slides.html"
@@ -445,23 +441,15 @@ def link_pdfs(site: Path) -> None:
         return f'<span data-pdf="{found[1]}">' + f'<a href="../../{FOLDER}/{found[1]}.pdf">PDF</a>' * there + "</span>"
 
     text = page.read_text(encoding="utf-8")
-    write_whole(page, re.sub(r'<span data-pdf="(\w+)">.*?</span>', link, text).encode("utf-8"))
+    write_whole(page, re.sub(r'<span data-pdf="(\w+)">.*?</span>', link, text))
 
 
 def add_button(app, pagename, templatename, context, doctree):
     if pagename not in {f"book/{chapter['name']}" for chapter in chapters_of(app.env)}:
         return
-    for group in context.get("header_buttons", []):
-        if group.get("label") == "download-buttons":
-            button = {
-                "type": "link",
-                "text": "slides",
-                "tooltip": "Slides of this chapter, with speaker notes",
-                "icon": "fas fa-expand",
-                "url": context["pathto"](f"{FOLDER}/{Path(pagename).name}.html", 1),
-                "label": "slides-button",
-            }
-            group["buttons"].insert(0, button)
+    url = context["pathto"](f"{FOLDER}/{Path(pagename).name}.html", 1)
+    hint = "Slides of this chapter, with speaker notes"
+    add_download(context, "slides", url, tooltip=hint, label="slides-button", icon="fas fa-expand", first=True)
 
 
 class SlideDecks(Directive):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from pavlov_archive import PDFS
 from pavlov_tables import table
 from sphinx.util.docutils import SphinxDirective
 
@@ -21,8 +22,7 @@ PAGE = "book/teach/takeaway"
 FILES = (
     ("figures/index.html", "every figure, to look at and to choose from"),
     ("figures/figures.zip", "every figure in one archive"),
-    ("attention-works-like-pavlovs-dog.pdf", "the book as one printable PDF"),
-    ("cheatsheet.pdf", "the cheat sheet as a PDF of one page"),
+    *zip(PDFS, ("the book as one printable PDF", "the cheat sheet as a PDF of one page"), strict=True),
 )
 
 

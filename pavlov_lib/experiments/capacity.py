@@ -101,11 +101,6 @@ def run_capacity(
     return pd.DataFrame(rows, columns=columns)
 
 
-def recall_all(rule, keys, values, rate: float) -> np.ndarray:
-    """Store all pairs with a rule, then ring every bell: (trials, n, k), (trials, n, v) -> (trials, n, v)."""
-    return next(_grow(rule, keys, values, [keys.shape[-2]], rate))[1]
-
-
 def _grow(rule, keys, values, sizes, rate: float):
     """Store pairs up to each of ``sizes``, rising, and ring all bells so far: yields n and recalled (trials, n, v)."""
     state, stored = None, 0

@@ -15,6 +15,8 @@ from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.ticker import FixedFormatter, FuncFormatter
 
+from ..reference import write_whole
+
 AUTHOR = "the Pavlov book contributors"
 RIGHTS = "CC BY 4.0, https://creativecommons.org/licenses/by/4.0/"
 COLUMNS = ("axes", "kind", "series", "color", "x", "x_name", "y", "y_name", "low", "high", "value")
@@ -38,9 +40,7 @@ def save(figure, folder, name: str, *, title: str = "", description: str = "", d
     }
     folder.mkdir(parents=True, exist_ok=True)
     for file, content in files.items():
-        part = folder / f"{file}.part"
-        part.write_bytes(content)
-        part.replace(folder / file)
+        write_whole(folder / file, content)
     return [folder / file for file in files]
 
 

@@ -161,7 +161,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError("no space left")
 
     with monkeypatch.context() as m:
-        m.setattr(type(path), "write_text", full_disk)
+        m.setattr(type(path), "write_bytes", full_disk)
         with pytest.raises(OSError, match="no space"):
             write_whole(path, "new\n")
     assert path.read_text() == "old\n"

@@ -21,17 +21,9 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import browser as chromium  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -93,23 +85,23 @@ def address(site):
 @pytest.fixture(scope="session")
 def browser_path() -> str:
     """A Chromium that is already on this machine."""
-    path = os.environ.get("PAVLOV_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = chromium.browser_path()
     if not path:
         missing = pytest.fail if os.environ.get("PAVLOV_REQUIRE_BROWSER") == "1" else pytest.skip
-        missing("no Chromium on this machine: install one, or name it in PAVLOV_BROWSER")
+        missing(chromium.MISSING)
     return path
 
 
 @pytest.fixture(scope="session")
 def browser_flags() -> list[str]:
     """A browser that does nothing on its own."""
-    return FLAGS
+    return chromium.FLAGS
 
 
 @pytest.fixture(scope="session")
 def browser(browser_path):
     """The browser, running."""
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
+        running = playwright.chromium.launch(executable_path=browser_path, args=chromium.FLAGS)
         yield running
         running.close()

@@ -204,6 +204,7 @@ def test_the_speakers_window_shows_the_notes(room, address, site, place):
     speaker = opened.value
     speaker.wait_for_function("document.querySelector('.speaker-controls-notes .value')?.textContent.length > 200")
     assert speaker.locator(".speaker-controls-notes math").count() > 3
+    assert speaker.locator(".speaker-controls-notes msub").count() > 0, "an index must stand below its letter"
 
 
 # --- on paper --------------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_wrong_calls_end_with_2_and_one_line(site, tmp_path, monkeypatch, capsys
     assert pdf.main(["nowhere", "--site", str(site)]) == 2
     assert pdf.main(["--site", str(tmp_path)]) == 2
     monkeypatch.delenv("PAVLOV_BROWSER", raising=False)
-    monkeypatch.setattr(pdf.shutil, "which", lambda name: None)
+    monkeypatch.setattr(pdf, "browser_path", lambda: None)
     assert pdf.main(["story", "--site", str(site), "--output", str(tmp_path)]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3 and "no Chromium" in lines[2] and not list(tmp_path.iterdir())
