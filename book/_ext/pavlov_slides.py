@@ -191,10 +191,12 @@ def question_and_prediction(body: str) -> list[str]:
 
 
 def first_sentences(body: str) -> str:
-    """Of every item of a list its bold label and the first sentence after it."""
-    items = re.findall(r"^- \*\*(.+?)\*\*\s*(.+)$", body, flags=re.M)
-    first = [(label, re.split(r"(?<=[.?!]) (?=[A-Z*\[])", rest)[0]) for label, rest in items]
-    return "\n".join(f"- **{label}** {sentence}" for label, sentence in first)
+    """Of every item of a list its bold label and the first sentence after it; two, where the first only names a thing."""
+    lines = []
+    for label, rest in re.findall(r"^- \*\*(.+?)\*\*\s*(.+)$", body, flags=re.M):
+        sentences = re.split(r"(?<=[.?!]) (?=[A-Z*\[])", rest)
+        lines.append(f"- **{label}** {' '.join(sentences[: 1 if len(sentences[0].split()) > 3 else 2])}")
+    return "\n".join(lines)
 
 
 def questions(source: str) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -471,7 +473,7 @@ class SlideDecks(Directive):
             rows.append(
                 f'<tr><th scope="row"><a href="{address}">{html.escape(chapter["title"])}</a></th>'
                 f"<td>{size}</td><td>{minutes}</td><td>{live_cells}</td>"
-                f'<td><a href="{address}?print-pdf">print view</a> <span data-pdf="{name}"></span></td></tr>'
+                f'<td class="text-nowrap"><a href="{address}?print-pdf">print view</a> <span data-pdf="{name}"></span></td></tr>'
             )
         head = "".join(f'<th scope="col">{word}</th>' for word in ("deck", "slides", "minutes", "live cells", "paper"))
         table = f'<div class="pst-scrollable-table-container"><table class="table"><thead><tr>{head}</tr></thead>'

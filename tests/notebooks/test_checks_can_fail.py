@@ -49,8 +49,8 @@ FAULTS = {
     ),
     "keys 3 % too long": (
         "stimuli.py",
-        "return x / np.linalg.norm(x",
-        "return 1.03 * x / np.linalg.norm(x",
+        "x /= np.sqrt(np.vecdot(x, x))[..., None]",
+        "x /= np.sqrt(np.vecdot(x, x))[..., None] / 1.03",
         "mapping.ipynb",
     ),
     "another seed": (
