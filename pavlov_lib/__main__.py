@@ -24,11 +24,11 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from . import __version__, checks
-from .experiments import TRACKERS, run_capacity, run_depth, run_drift
+from .experiments import GENERATORS, TRACKERS, run_capacity, run_depth, run_drift
 from .rules import RULES
 from .theory import READOUTS
 
-NOT_IN_THE_SEED = ("rule", "rules", "device", "dtype")
+NOT_IN_THE_SEED = ("rule", "rules", "device", "dtype", "generator")
 
 
 class Parser(argparse.ArgumentParser):
@@ -130,7 +130,7 @@ def capacity_cells(args) -> list[dict]:
     """One cell per (rule, d_k, load)."""
     shared = {
         "trials": args.trials, "seed": args.seed, "value_dim": args.value_dim, "rate": args.rate,
-        "overlap": args.overlap, "device": args.device, "dtype": args.dtype,
+        "overlap": args.overlap, "device": args.device, "dtype": args.dtype, "generator": args.generator,
     }  # fmt: skip
     checks.counts("dims", args.dims)
     checks.positive_numbers("loads", args.loads)
@@ -350,6 +350,9 @@ def make_parser() -> Parser:
     one.add_argument("--loads", nargs="+", type=float, default=[0.125, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8], help="n/d_k")
     one.add_argument("--trials", type=_whole(1), default=1000)
     one.add_argument("--overlap", type=float, default=0.0, help="expected inner product of two keys")
+    one.add_argument(
+        "--generator", choices=GENERATORS, default="numpy", help="what draws the pairs; torch does so on the device"
+    )
 
     one = commands.add_parser("depth", parents=[common, numpy], help="failure of stacks by layers, heads and d_k")
     one.add_argument("--rules", nargs="+", choices=list(RULES), default=["hebbian"])

@@ -109,22 +109,22 @@ def pair(state: Array, key: Array, value: Array):
     return xp
 
 
-def sequence(keys: Array, values: Array, queries: Array, state: Array | None):
+def sequence(keys: Array, values: Array, queries: Array | None, state: Array | None):
     """Check a sequence of CS-US pairs with its test stimuli; return ``(array module, state)``.
 
-    keys ``(..., t, k)``, values ``(..., t, v)``, queries ``(..., t, k)``, state ``(..., v, k)`` or None (empty).
+    keys ``(..., t, k)``, values ``(..., t, v)``, queries ``(..., t, k)`` or None (no test), state ``(..., v, k)`` or
+    None (empty).
     """
-    arrays = {"keys": keys, "values": values, "queries": queries}
-    if state is not None:
-        arrays["state"] = state
-    xp = namespace(**arrays)
+    arrays = {"keys": keys, "values": values, "queries": queries, "state": state}
+    xp = namespace(**{name: x for name, x in arrays.items() if x is not None})
     for name, spelled in (("keys", "(..., t, k)"), ("values", "(..., t, v)")):
         at_least(name, arrays[name], 2, spelled)
         not_empty(name, arrays[name])
     *lead, t, k = keys.shape
     v = values.shape[-1]
     shape("values", values, (*lead, t, v), "(..., t, v)")
-    shape("queries", queries, (*lead, t, k), "(..., t, k)")
+    if queries is not None:
+        shape("queries", queries, (*lead, t, k), "(..., t, k)")
     if state is None:
         state = xp.zeros((*lead, v, k), dtype=keys.dtype, device=keys.device)
     shape("state", state, (*lead, v, k), "(..., v, k)")
@@ -205,7 +205,7 @@ def finished(reads: Array | None, state: Array, hint: str, /, **inputs) -> None:
         if all(math.isfinite(float(_detached(x).sum())) for x in results):
             return
     for name, x in inputs.items():
-        if not isinstance(x, float):  # a number was checked already
+        if x is not None and not isinstance(x, float):  # a number was checked already
             all_finite(name, x)
     for x in results:  # the sum itself may overflow where every entry is still finite
         if not math.isfinite(float(abs(_detached(x)).max())):

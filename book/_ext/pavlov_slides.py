@@ -191,7 +191,7 @@ def question_and_prediction(body: str) -> list[str]:
 
 
 def first_sentences(body: str) -> str:
-    """Of every item of a list its bold label and the first sentence after it; two, where the first only names a thing."""
+    """Of every item of a list its bold label and the first sentence after it, or two if the first is a mere name."""
     lines = []
     for label, rest in re.findall(r"^- \*\*(.+?)\*\*\s*(.+)$", body, flags=re.M):
         sentences = re.split(r"(?<=[.?!]) (?=[A-Z*\[])", rest)
@@ -473,7 +473,8 @@ class SlideDecks(Directive):
             rows.append(
                 f'<tr><th scope="row"><a href="{address}">{html.escape(chapter["title"])}</a></th>'
                 f"<td>{size}</td><td>{minutes}</td><td>{live_cells}</td>"
-                f'<td class="text-nowrap"><a href="{address}?print-pdf">print view</a> <span data-pdf="{name}"></span></td></tr>'
+                f'<td class="text-nowrap"><a href="{address}?print-pdf">print view</a> '
+                f'<span data-pdf="{name}"></span></td></tr>'
             )
         head = "".join(f'<th scope="col">{word}</th>' for word in ("deck", "slides", "minutes", "live cells", "paper"))
         table = f'<div class="pst-scrollable-table-container"><table class="table"><thead><tr>{head}</tr></thead>'

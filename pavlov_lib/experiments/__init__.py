@@ -1,6 +1,7 @@
 """Experiments: settings in, a tidy table out. They never draw."""
 
 from .capacity import capacity_at, run_capacity, run_context, run_worst_case
+from .common import GENERATORS
 from .cost import FORMS, count_arithmetic, run_cost
 from .depth import at_budget, run_depth
 from .drift import TRACKERS, run_drift
@@ -20,6 +21,7 @@ __all__ = [
     "EDITS",
     "FORMS",
     "FREE_FORMS",
+    "GENERATORS",
     "MEMORIES",
     "OVERLAPPED",
     "TRACKERS",

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, stimuli, theory
-from .common import cosine, find_rule, mean_and_se, mover, to_numpy
+from .common import cosine, drawer, find_rule, mean_and_se, mover, to_numpy
 
 # Numbers per batch of trials: large enough that Python costs nothing, small enough to stay in the cache.
-BATCH = 2**18
+# They decide which pair gets which random numbers, so another size is another experiment.
+BATCH = {"numpy": 2**18, "torch": 2**19}
 
 
 def run_capacity(
@@ -25,6 +26,7 @@ def run_capacity(
     shared: bool = False,
     device: str | None = None,
     dtype: str = "float64",
+    generator: str = "numpy",
 ) -> pd.DataFrame:
     """Store n random pairs, recall every one of them, and compare with the prediction.
 
@@ -50,6 +52,9 @@ def run_capacity(
     device : str, optional
         A torch device; NumPy does the work if not given.
     dtype : {"float64", "float32"}
+    generator : {"numpy", "torch"}
+        What draws the pairs: NumPy, the same ones for every device, or torch on ``device``, which is faster.
+        Overlapping keys are always NumPy's.
 
     Returns
     -------
@@ -76,7 +81,7 @@ def run_capacity(
         raise ValueError(f"overlap must be below 1, or all keys are one; got {overlap}")
     if value_dim is not None:
         checks.count("value_dim", value_dim)
-    move = mover(device, dtype)
+    draw, draw_keys = drawer(generator, device, dtype), _keys(overlap, generator, device, dtype)
     # the lists of n that one memory lives through
     curves = [(d_k, [max(1, round(load * d_k)) for load in loads]) for d_k in dims]
     if not shared:
@@ -85,15 +90,14 @@ def run_capacity(
     for rng, (d_k, sizes) in zip(stimuli.generators(seed, len(curves)), curves, strict=True):
         d_v = value_dim or d_k
         per_trial = {n: [] for n in sizes}
-        for size in _batches(trials, max(sizes) * (d_k + d_v)):
-            keys = _keys(rng, size, max(sizes), d_k, overlap)
-            values = stimuli.unit_vectors(rng, size, max(sizes), d_v)
-            for n, recalled in _grow(learning, move(keys), move(values), sorted(per_trial), rate):
+        for size in _batches(trials, max(sizes) * (d_k + d_v), BATCH[generator]):
+            keys, values = draw_keys(rng, size, max(sizes), d_k), draw(rng, size, max(sizes), d_v)
+            for n, recalled in _grow(learning, keys, values, sorted(per_trial), rate):
                 fidelity = cosine(recalled, values[:, :n]).mean(-1)
                 recalled -= values[:, :n]
-                per_trial[n].append((fidelity, np.vecdot(recalled, recalled).mean(-1)))
+                per_trial[n].append((fidelity, (recalled * recalled).sum(-1).mean(-1)))
         for n in sizes:
-            fidelity, error = (np.concatenate(x) for x in zip(*per_trial[n], strict=True))
+            fidelity, error = (np.concatenate([*map(to_numpy, x)]) for x in zip(*per_trial[n], strict=True))
             predicted_error, predicted_fidelity = theory.expected_recall(rule, n, d_k, d_v, rate=rate)
             predicted = predicted_fidelity.mean(), predicted_error.mean()
             rows.append((d_k, n, *mean_and_se(fidelity), *mean_and_se(error), *predicted))
@@ -106,9 +110,9 @@ def _grow(rule, keys, values, sizes, rate: float):
     state, stored = None, 0
     for n in sizes:
         new = keys[:, stored:n]
-        _, state = rule.scan_parallel(new, values[:, stored:n], new, state=state, rate=rate)
+        _, state = rule.scan_parallel(new, values[:, stored:n], None, state=state, rate=rate)
         stored = n
-        yield n, to_numpy(keys[:, :n] @ state.mT)
+        yield n, keys[:, :n] @ state.mT
 
 
 def capacity_at(table: pd.DataFrame, tau: float = 0.9) -> pd.DataFrame:
@@ -236,12 +240,13 @@ def run_context(
     return pd.DataFrame(rows, columns=["d_k", "n", "fidelity", "fidelity_se", "predicted_fidelity"])
 
 
-def _keys(rng, trials: int, n: int, d_k: int, overlap: float) -> np.ndarray:
+def _keys(overlap: float, *how):
     if overlap == 0:
-        return stimuli.unit_vectors(rng, trials, n, d_k)
-    return stimuli.correlated_unit_vectors(rng, trials, n, d_k, overlap=overlap)
+        return drawer(*how)
+    move = mover(*how[1:])
+    return lambda rng, *shape: move(stimuli.correlated_unit_vectors(rng, *shape, overlap=overlap))
 
 
-def _batches(trials: int, numbers_per_trial: int):
-    most = max(1, BATCH // numbers_per_trial)
+def _batches(trials: int, numbers_per_trial: int, at_once: int):
+    most = max(1, at_once // numbers_per_trial)
     return [min(most, trials - start) for start in range(0, trials, most)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 
 import numpy as np
 
@@ -39,6 +40,30 @@ def mover(device: str | None, dtype: str):
     return lambda x: torch.from_numpy(np.ascontiguousarray(x, dtype=dtype)).to(place)
 
 
+GENERATORS = ("numpy", "torch")
+
+
+def drawer(generator: str, device: str | None, dtype: str):
+    """Check, and return the function that draws unit vectors, ``draw(rng, *shape)``, where the work will be done.
+
+    "numpy" draws the same vectors for every device and carries them there.
+    "torch" draws them there, from a seed taken from ``rng``: faster, and other vectors on every kind of device.
+    """
+    move = mover(device, dtype)
+    if checks.one_of("generator", generator, GENERATORS) == "numpy":
+        return lambda rng, *shape: move(stimuli.unit_vectors(rng, *shape))
+    if device is None:
+        raise ValueError("generator 'torch' needs a device; got device=None")
+    import torch
+
+    def draw(rng, *shape):
+        source = torch.Generator(device).manual_seed(int(rng.integers(2**63)))
+        x = torch.randn(shape, generator=source, device=device, dtype=getattr(torch, dtype))
+        return x.div_(torch.linalg.vector_norm(x, dim=-1, keepdim=True))
+
+    return draw
+
+
 def to_numpy(x) -> np.ndarray:
     """Back to a float64 NumPy array, from wherever the work was done."""
     return np.asarray(x.cpu() if checks.is_tensor(x) else x, dtype=np.float64)
@@ -50,10 +75,12 @@ def mean_and_se(samples: np.ndarray) -> tuple[float, float]:
     return float(np.mean(samples)), float(np.std(samples, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
 
 
-def cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def cosine(a: checks.Array, b: checks.Array) -> checks.Array:
     """Cosine along the last axis; 0 where a vector is zero, for nothing was recalled."""
-    length = np.sqrt(np.vecdot(a, a) * np.vecdot(b, b))
-    return np.divide(np.vecdot(a, b), length, out=np.zeros_like(length), where=length > 0)
+    xp = checks.namespace(a=a, b=b)
+    dot = xp.linalg.vecdot
+    length = xp.sqrt(dot(a, a) * dot(b, b))
+    return dot(a, b) / xp.where(length > 0, length, math.inf)
 
 
 def retention(decay) -> float:
@@ -75,7 +102,7 @@ def recalls(rng, trials: int, length: int, d: int, memories):
         keys, values = (stimuli.unit_vectors(rng, size, length, d) for _ in range(2))
         for (name, decay), (signals, powers) in zip(memories, parts, strict=True):
             rule, how = (RULES["hebbian"], {"decay": decay}) if name == DECAYED else (RULES[name], {})
-            _, state = rule.scan_parallel(keys, values, keys, **how)
+            _, state = rule.scan_parallel(keys, values, None, **how)
             recalled = (keys @ state.mT)[:, ::-1]
             signals.append((recalled * values[:, ::-1]).sum(-1))
             powers.append((recalled**2).sum(-1))

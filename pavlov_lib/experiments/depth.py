@@ -116,7 +116,7 @@ def _layer(rng, rule, n, d_k, d_v, heads, readouts, rate, move) -> dict[tuple[in
     values = stimuli.unit_vectors(rng, n, d_v)
     keys = move(stimuli.unit_vectors(rng, most, n, d_k))
     shared = move(np.broadcast_to(values, (most, n, d_v)))
-    _, state = rule.scan_parallel(keys, shared, keys, rate=rate)
+    _, state = rule.scan_parallel(keys, shared, None, rate=rate)
     scores = to_numpy((keys @ state.mT) @ shared.mT)  # (heads, n, n): how near each read is to every value
     named = scores.argmax(-1)
     step = {}

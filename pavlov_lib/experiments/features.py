@@ -165,7 +165,7 @@ def _centred(keys, values, *_):
 
 
 def _by_delta(keys, values, *_):
-    _, state = RULES["delta"].scan_parallel(keys, values, keys)
+    _, state = RULES["delta"].scan_parallel(keys, values, None)
     return keys @ state.mT
 
 

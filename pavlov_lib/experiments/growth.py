@@ -150,7 +150,7 @@ def run_prompts(
         right = {question: [] for question in ("its own prompt", "another prompt")}
         for size in _batches(trials, n * (key_dim + symbols)):
             keys, names = stimuli.unit_vectors(rng, size, n, key_dim), rng.integers(symbols, size=(size, n))
-            _, state = learning.scan_parallel(keys, codes[names], keys)
+            _, state = learning.scan_parallel(keys, codes[names], None)
             every, which = np.arange(size), rng.integers(n, size=size)
             for question, memory in zip(right, (state, np.roll(state, 1, axis=0)), strict=True):
                 answer = (memory @ keys[every, which][..., None])[..., 0].argmax(-1)

@@ -22,6 +22,7 @@ class Rule:
     ``write(state, key, value, *, rate)`` writes one CS-US pair;
     ``scan(keys, values, queries, *, state, rate)`` is the loop over time, which defines the circuit;
     ``scan_parallel(..., chunk)`` gives the same numbers without a loop over time steps.
+    Both return ``(reads, state)``; with ``queries=None`` they only write, and ``reads`` is None.
 
     Examples
     --------
@@ -111,8 +112,8 @@ def once(step, state: Array, key: Array, value: Array, hint: str, *settings) -> 
     return new
 
 
-def loop(step, keys: Array, values: Array, queries: Array, state: Array | None, hint: str, **settings):
-    """The definition of a scan: write, then read, one time step after another.
+def loop(step, keys: Array, values: Array, queries: Array | None, state: Array | None, hint: str, **settings):
+    """The definition of a scan: write, then read, one time step after another. Without queries nothing is read.
 
     ``step(state, key, value, *settings)`` writes one pair, unchecked.
     Each of ``settings`` is a number or an array ``(..., t)``, in the order in which ``step`` takes them.
@@ -126,13 +127,14 @@ def loop(step, keys: Array, values: Array, queries: Array, state: Array | None, 
         for key, value, query, *now in zip(
             along(-2, steps, keys),
             along(-2, steps, values),
-            along(-2, steps, queries),
+            [None] * steps if queries is None else along(-2, steps, queries),
             *(along(-1, steps, x) for x in settings.values()),
             strict=True,
         ):
             state = step(state, key, value, *now)
-            reads.append(apply(state, query))
-        reads = xp.stack(reads, -2)
+            if query is not None:
+                reads.append(apply(state, query))
+        reads = xp.stack(reads, -2) if reads else None
     checks.finished(reads, state, hint, keys=keys, values=values, queries=queries, state=start, **settings)
     return reads, state
 

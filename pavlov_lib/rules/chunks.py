@@ -13,18 +13,21 @@ from ..checks import Array
 from .base import along, check_settings
 
 
-def parallel(name, form, keys: Array, values: Array, queries: Array, state: Array | None, chunk: int, hint, **settings):
+def parallel(
+    name, form, keys: Array, values: Array, queries: Array | None, state: Array | None, chunk: int, hint, **settings
+):
     """Check, cut into chunks, apply ``form``, join: the frame of every ``scan_parallel``.
 
     ``form(keys, values, queries, state, *settings) -> (reads, state)`` gets keys and queries (..., n, c, k),
     values (..., n, c, v) and settings (..., n, c), where a setting may also be a number or have axes of length 1.
-    It returns reads (..., n, c, v) and the state (..., v, k) after the last chunk.
+    It returns reads (..., n, c, v), or None without queries, and the state (..., v, k) after the last chunk.
     ``name`` is that of its tuned twin, which does the same work faster for torch on a CPU.
     """
     xp, start = checks.sequence(keys, values, queries, state)
     chunk = checks.count("chunk", chunk)
     settings = check_settings(keys, settings)
-    if checks.is_tensor(keys) and checks.values_are_readable(keys):  # on a CPU, and not while compiling
+    # on a CPU, not while compiling; its twin always reads
+    if queries is not None and checks.is_tensor(keys) and checks.values_are_readable(keys):
         from . import tuned  # only here, since it loads torch
 
         form = functools.partial(getattr(tuned, name), form)
@@ -46,8 +49,9 @@ def _pieces(form, xp, keys, values, queries, state, chunk, settings):
         folded = [fold(x, size, -2) for x in arrays[:3]]
         now = [fold(x, size, -1) for x in arrays[3:]]
         reads, state = form(*folded, state, *now)
-        parts.append(reads.reshape(*reads.shape[:-3], steps, reads.shape[-1]))
-    return (parts[0] if len(parts) == 1 else xp.concat(parts, -2)), state
+        if reads is not None:
+            parts.append(reads.reshape(*reads.shape[:-3], steps, reads.shape[-1]))
+    return (xp.concat(parts, -2) if len(parts) > 1 else parts[0] if parts else None), state
 
 
 def lengths(steps: int, chunk: int) -> list[tuple[int, int]]:
@@ -72,7 +76,7 @@ def lengths(steps: int, chunk: int) -> list[tuple[int, int]]:
 
 def fold(x, size: int, axis: int):
     """Cut the time axis into chunks of ``size``: (..., t, ·) -> (..., n, c, ·). A setting of length 1 stays one."""
-    if isinstance(x, float):
+    if x is None or isinstance(x, float):
         return x
     if x.shape[axis] == 1:
         size = 1
@@ -95,8 +99,8 @@ def carry(xp, state: Array, kept, writes: Array) -> tuple[Array, Array]:
 
 
 def _split(x, cuts, axis: int):
-    """The part of ``x`` that belongs to each piece; a number, or an axis of length 1, serves all of them."""
-    if len(cuts) == 1 or isinstance(x, float) or x.shape[axis] == 1:
+    """The part of ``x`` that belongs to each piece; None, a number, or an axis of length 1, serves all of them."""
+    if len(cuts) == 1 or x is None or isinstance(x, float) or x.shape[axis] == 1:
         return [x] * len(cuts)
     sizes = [steps for steps, _ in cuts]
     if checks.is_tensor(x):

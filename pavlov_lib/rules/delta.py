@@ -73,13 +73,15 @@ def step(state: Array, key: Array, value: Array, rate) -> Array:
     return state + outer(spread(rate, 1) * error, key)
 
 
-def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = None, rate=1.0):
+def scan(keys: Array, values: Array, queries: Array | None, *, state: Array | None = None, rate=1.0):
     """A forward pass, one time step after another: write pair t, then read with query t.
 
     Parameters
     ----------
-    keys, queries : array (..., t, k)
+    keys : array (..., t, k)
     values : array (..., t, v)
+    queries : array (..., t, k) or None
+        None writes and never reads.
     state : array (..., v, k), optional
         Where to start; empty (zeros) if not given.
     rate : float or array (..., t)
@@ -87,7 +89,7 @@ def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = No
 
     Returns
     -------
-    reads : array (..., t, v)
+    reads : array (..., t, v), or None without queries
     state : array (..., v, k)
 
     Raises
@@ -108,7 +110,9 @@ def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = No
     return loop(step, keys, values, queries, state, LIMIT, rate=rate)
 
 
-def scan_parallel(keys: Array, values: Array, queries: Array, *, state: Array | None = None, rate=1.0, chunk: int = 64):
+def scan_parallel(
+    keys: Array, values: Array, queries: Array | None, *, state: Array | None = None, rate=1.0, chunk: int = 64
+):
     """The same numbers as :func:`scan`, computed chunk by chunk with matrix products.
 
     Inside a chunk each error depends on the errors before it: ``e_i = v_i − S k_i − Σ_{j<i} η_j (k_i·k_j) e_j``,
@@ -136,7 +140,7 @@ def scan_parallel(keys: Array, values: Array, queries: Array, *, state: Array | 
     return parallel("delta", chunked, keys, values, queries, state, chunk, LIMIT, rate=rate)
 
 
-def chunked(keys: Array, values: Array, queries: Array, state: Array, rate):
+def chunked(keys: Array, values: Array, queries: Array | None, state: Array, rate):
     """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads (..., n, c, v), state."""
     xp = checks.namespace(keys=keys)
     n, c, v = keys.shape[-3], keys.shape[-2], values.shape[-1]
@@ -151,6 +155,8 @@ def chunked(keys: Array, values: Array, queries: Array, state: Array, rate):
         starts.append(state)
         errors.append(error)
         state = state + error.mT @ write
+    if queries is None:
+        return None, state
     starts, errors = xp.stack(starts, -3), xp.stack(errors, -3)
     return queries @ starts.mT + xp.tril(queries @ writes.mT) @ errors, state
 

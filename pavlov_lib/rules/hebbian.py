@@ -75,13 +75,15 @@ def step(state: Array, key: Array, value: Array, rate, decay) -> Array:
     return spread(decay, 2) * state + outer(spread(rate, 1) * value, key)
 
 
-def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = None, rate=1.0, decay=1.0):
+def scan(keys: Array, values: Array, queries: Array | None, *, state: Array | None = None, rate=1.0, decay=1.0):
     """A forward pass, one time step after another: write pair t, then read with query t.
 
     Parameters
     ----------
-    keys, queries : array (..., t, k)
+    keys : array (..., t, k)
     values : array (..., t, v)
+    queries : array (..., t, k) or None
+        None writes and never reads.
     state : array (..., v, k), optional
         Where to start; empty (zeros) if not given.
     rate, decay : float or array (..., t)
@@ -89,7 +91,7 @@ def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = No
 
     Returns
     -------
-    reads : array (..., t, v)
+    reads : array (..., t, v), or None without queries
     state : array (..., v, k)
 
     Raises
@@ -112,7 +114,14 @@ def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = No
 
 
 def scan_parallel(
-    keys: Array, values: Array, queries: Array, *, state: Array | None = None, rate=1.0, decay=1.0, chunk: int = 64
+    keys: Array,
+    values: Array,
+    queries: Array | None,
+    *,
+    state: Array | None = None,
+    rate=1.0,
+    decay=1.0,
+    chunk: int = 64,
 ):
     """The same numbers as :func:`scan`, computed chunk by chunk with matrix products.
 
@@ -132,20 +141,20 @@ def scan_parallel(
     return parallel("hebbian", chunked, keys, values, queries, state, chunk, LIMIT, rate=rate, decay=decay)
 
 
-def chunked(keys: Array, values: Array, queries: Array, state: Array, rate, decay):
+def chunked(keys: Array, values: Array, queries: Array | None, state: Array, rate, decay):
     """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads (..., n, c, v), state."""
     xp = checks.namespace(keys=keys)
-    drive = spread(rate, 1) * values  # η V
-    match = xp.tril(queries @ keys.mT)  # how much of the bell at step j is in the test stimulus at step i ≥ j
-    kept = before = 1.0
+    left = drive = spread(rate, 1) * values  # η V
+    kept = before = between = 1.0
     if not (isinstance(decay, float) and decay == 1):
         between, before = fading(xp, keys, decay)
         kept = before[..., -1, None, None]
-        match = between * match
         left = between[..., -1, :, None] * drive  # what is left of each write when its chunk ends
-    else:
-        left = drive
     starts, state = carry(xp, state, kept, left.mT @ keys)
+    if queries is None:
+        return None, state
+    # how much of the bell at step j is in the test stimulus at step i ≥ j
+    match = between * xp.tril(queries @ keys.mT)
     return match @ drive + spread(before, 1) * (queries @ starts.mT), state
 
 

@@ -73,13 +73,15 @@ def step(state: Array, key: Array, value: Array, rate) -> Array:
     return (1 - drive * value)[..., None] * state + outer(drive, key)
 
 
-def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = None, rate=1.0):
+def scan(keys: Array, values: Array, queries: Array | None, *, state: Array | None = None, rate=1.0):
     """A forward pass, one time step after another: write pair t, then read with query t.
 
     Parameters
     ----------
-    keys, queries : array (..., t, k)
+    keys : array (..., t, k)
     values : array (..., t, v)
+    queries : array (..., t, k) or None
+        None writes and never reads.
     state : array (..., v, k), optional
         Where to start; empty (zeros) if not given.
     rate : float or array (..., t)
@@ -87,7 +89,7 @@ def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = No
 
     Returns
     -------
-    reads : array (..., t, v)
+    reads : array (..., t, v), or None without queries
     state : array (..., v, k)
 
     Raises
@@ -107,7 +109,9 @@ def scan(keys: Array, values: Array, queries: Array, *, state: Array | None = No
     return loop(step, keys, values, queries, state, LIMIT, rate=rate)
 
 
-def scan_parallel(keys: Array, values: Array, queries: Array, *, state: Array | None = None, rate=1.0, chunk: int = 64):
+def scan_parallel(
+    keys: Array, values: Array, queries: Array | None, *, state: Array | None = None, rate=1.0, chunk: int = 64
+):
     """The same numbers as :func:`scan`, computed chunk by chunk with matrix products.
 
     Two neighbouring blocks of time are joined into one: the reads of the later block gain what the earlier block wrote,
@@ -131,13 +135,17 @@ def scan_parallel(keys: Array, values: Array, queries: Array, *, state: Array | 
     return parallel("oja", chunked, keys, values, queries, state, chunk, LIMIT, rate=rate)
 
 
-def chunked(keys: Array, values: Array, queries: Array, state: Array, rate):
+def chunked(keys: Array, values: Array, queries: Array | None, state: Array, rate):
     """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads (..., n, c, v), state."""
     xp = checks.namespace(keys=keys)
     c, v = values.shape[-2:]
     drive = spread(rate, 1) * values
-    reads = drive * (queries * keys).sum(-1)[..., None]  # each step reads its own write; blocks of one step
     kept, writes = 1 - drive * values, drive  # kept since the block began; writes as they stand when it ends
+    if queries is None:  # then blocks need no joining: each write only shrinks by all that is kept after it
+        since = xp.flip(xp.cumprod(xp.flip(kept, (-2,)), -2), (-2,))
+        writes = xp.concat([drive[..., :-1, :] * since[..., 1:, :], drive[..., -1:, :]], -2)
+        return None, carry(xp, state, since[..., 0, :, None], writes.mT @ keys)[1]
+    reads = drive * (queries * keys).sum(-1)[..., None]  # each step reads its own write; blocks of one step
     block = 1
     while block < c:
         _, late_queries = halves(queries, block)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pavlov_lib import RULES, stimuli, theory
+from pavlov_lib import RULES, checks, stimuli, theory
 from pavlov_lib.experiments import (
     TRACKERS,
     at_budget,
@@ -296,6 +296,21 @@ def test_float32_is_close_to_float64(rule):
     assert single.error[0] != double.error[0]
 
 
+@needs_torch
+@pytest.mark.parametrize("overlap", [0.0, 0.3])
+@pytest.mark.parametrize("dtype", checks.FLOATS)
+def test_pairs_that_torch_draws_tell_the_same_story(dtype, overlap):
+    how = {"dims": [16, 32], "loads": [0.5, 2.0], "overlap": overlap, "dtype": dtype}
+    mine = run_capacity(**how, trials=300, seed=1)
+    there = {"device": "cpu", "generator": "torch"}
+    theirs = run_capacity(**how, **there, trials=300, seed=1)
+    for column in ("fidelity", "error"):
+        apart = (mine[column] - theirs[column]).abs() / np.hypot(mine[f"{column}_se"], theirs[f"{column}_se"])
+        assert (apart < 4).all() and (apart > 0).all(), column  # other pairs, the same law
+    pd.testing.assert_frame_equal(theirs, run_capacity(**how, **there, trials=300, seed=1))
+    assert (theirs.error != run_capacity(**how, **there, trials=300, seed=2).error).all()
+
+
 @pytest.mark.parametrize("run", on_torch, ids=lambda run: run.__name__)
 def test_a_device_is_refused_where_torch_is_not_installed(run, monkeypatch):
     monkeypatch.setattr(common.importlib.util, "find_spec", lambda name: None)
@@ -328,6 +343,8 @@ BAD = [
     (CAPACITY, {"value_dim": 0}, "value_dim must be"),
     (CAPACITY, {"device": "mars"}, "device must be"),
     (CAPACITY, {"dtype": "float16"}, "dtype must be one of"),
+    (CAPACITY, {"generator": "dice"}, "generator must be one of numpy, torch"),
+    (CAPACITY, {"generator": "torch"}, "generator 'torch' needs a device; got device=None"),
     (run_worst_case, {"epsilon": 0.0}, "epsilon must be"),
     (run_worst_case, {"trials": 0}, "trials must be"),
     (run_worst_case, {"dims": [0]}, "each of dims"),

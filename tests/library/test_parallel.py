@@ -84,6 +84,39 @@ def test_any_length_and_any_leading_axes(name, steps, lead):
     assert_equal_gradients(rule, arrays, rate=tame(rule), state=state)
 
 
+@pytest.mark.parametrize("steps", LENGTHS)
+@pytest.mark.parametrize("name", RULES)
+def test_a_session_without_tests_leaves_the_same_state(name, steps):
+    rule, rng = RULES[name], np.random.default_rng(steps)
+    keys, values, queries = draw(rng, rule, steps=steps, lead=(3,))
+    values[0, -1] = 1  # with Oja's rate of one below, this step wipes out all that a neuron held
+    rates = rng.uniform(0, tame(rule), (3, steps))
+    rates[0, -1] = 1
+    options = {"state": rng.standard_normal((3, 4, 5)), "rate": rates}
+    if name == "hebbian":
+        options["decay"] = rng.uniform(0.5, 1, (3, 1))
+    _, expected = rule.scan(keys, values, queries, **options)
+    for form in (rule.scan, rule.scan_parallel):
+        reads, state = form(keys, values, None, **options)
+        assert reads is None
+        assert distance(state, expected) <= EXACT
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_gradient_of_a_session_without_tests(name):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    rule = RULES[name]
+    keys, values, _ = (torch.tensor(x) for x in draw(np.random.default_rng(2), rule, steps=150, lead=(2,)))
+    weights = torch.randn(2, 4, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    found = []
+    for form in (rule.scan, rule.scan_parallel):
+        leaves = [x.clone().requires_grad_() for x in (keys, values)]
+        _, state = form(*leaves, None, rate=tame(rule))
+        found.append(torch.autograd.grad((state * weights).sum(), leaves))
+    for x, y in zip(*found, strict=True):
+        assert distance(y, x) <= EXACT
+
+
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("axes", ["(h, t)", "(h, 1)", "(1, t)", "(1, 1)"])
 def test_rates_of_every_token_head_or_step(name, axes):
