@@ -6,7 +6,6 @@ import io
 import json
 import os
 import platform
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,8 @@ import pandas as pd
 import torch
 
 from pavlov_lib import __version__
-from pavlov_lib.figures.style import RULE_STYLE, new_figure
+from pavlov_lib.figures.style import RULE_STYLE, finish, new_figure
+from pavlov_lib.reference import write_whole
 
 from .contestants import HARD
 
@@ -99,12 +99,11 @@ def draw(growth: pd.DataFrame):
             g["steps"], g["both_ms"], color=style["color"], marker=style["marker"], label=label,
             linestyle=":" if looped else "-",
         )  # fmt: skip
-    ax.set_xlabel("time steps $t$")
-    ax.set_ylabel("forward and backward, milliseconds")
     steps = sorted(growth["steps"].unique())
     ax.set_xticks(steps, [f"{t:,}" for t in steps])
     ax.minorticks_off()
-    ax.legend(ncols=2)
+    finish(ax, "Chunks grow with the length, softmax with its square", columns=3,
+           xlabel="time steps $t$", ylabel="forward and backward, milliseconds")  # fmt: skip
     return figure
 
 
@@ -117,14 +116,6 @@ def save(folder: Path, name: str, content) -> None:
         data = (json.dumps(content, indent=2) + "\n").encode()
     else:
         buffer = io.BytesIO()
-        content.savefig(buffer, format="png", dpi=160, metadata={"Software": None})
+        content.savefig(buffer, format="png", dpi=160, metadata={"Software": None}, bbox_inches="tight")
         data = buffer.getvalue()
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(folder / name)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(folder / name, data)
