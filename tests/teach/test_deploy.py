@@ -127,8 +127,8 @@ def test_what_the_container_leaves_out_exists_or_is_made_and_holds_the_solutions
     for name in left_out:
         known = (ROOT / name).exists() or name in ignored or name.removeprefix("**/") in ignored
         assert known or name == ".git", f"{name} is neither a file nor something that is made"
-    needed = ("pyproject.toml", "requirements.lock", "_config.yml", "_toc.yml", "book/data", "pavlov_lib", "locale", "benchmarks/results",
-              "tools/serve_all.py", "README.md", "LICENSE", "LICENSE-content")  # fmt: skip
+    needed = ("pyproject.toml", "requirements.lock", "_config.yml", "_toc.yml", "book/data", "pavlov_lib", "locale",
+              "benchmarks/results", "tools/serve_all.py", "README.md", "LICENSE", "LICENSE-content")  # fmt: skip
     for name in needed:
         assert (ROOT / name).exists()
         assert not [x for x in left_out if Path(name).is_relative_to(x)]
