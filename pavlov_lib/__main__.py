@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
-import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import joblib
@@ -24,11 +21,11 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from . import __version__, checks
-from .experiments import GENERATORS, TRACKERS, run_capacity, run_depth, run_drift
+from .experiments import GENERATORS, TRACKERS
+from .reference import write_whole
 from .rules import RULES
+from .sweeps import SWEEPS, Sweep, name_of
 from .theory import READOUTS
-
-NOT_IN_THE_SEED = ("rule", "rules", "device", "dtype", "generator")
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,16 +33,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         self.exit(2, f"{self.prog}: {message}\n")
-
-
-@dataclasses.dataclass(frozen=True)
-class Sweep:
-    """What a command does: its cells, the function that runs one, and how the table of all of them is drawn."""
-
-    cells: Callable[[argparse.Namespace], list[dict]]
-    run: Callable[[dict, Path], pd.DataFrame]
-    join: Callable[[pd.DataFrame], pd.DataFrame]
-    draw: Callable[[pd.DataFrame], object]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -85,7 +72,7 @@ def fill(command: str, sweep: Sweep, cells: dict[str, dict], out: Path, *, jobs:
     )
     done = len(cells) - len(missing)
     for name, table in tqdm(work, total=len(cells), initial=done, desc=command, unit="cell", disable=quiet):
-        write(_file(out, name), table.to_csv(index=False).encode())
+        write_whole(_file(out, name), table.to_csv(index=False).encode())
 
 
 def finish(args: argparse.Namespace, sweep: Sweep, cells: dict[str, dict], out: Path) -> None:
@@ -93,229 +80,14 @@ def finish(args: argparse.Namespace, sweep: Sweep, cells: dict[str, dict], out: 
     table = pd.concat([pd.read_csv(_file(out, name)) for name in cells])
     table = sweep.join(table.reset_index(drop=True))
     settings = {"pavlov_lib": __version__, "command": args.command, "cells": cells}
-    write(out / f"{args.command}.csv", table.to_csv(index=False).encode())
-    write(out / f"{args.command}.json", (json.dumps(settings, indent=1) + "\n").encode())
+    write_whole(out / f"{args.command}.csv", table.to_csv(index=False).encode())
+    write_whole(out / f"{args.command}.json", (json.dumps(settings, indent=1) + "\n").encode())
     figure = sweep.draw(table)
     part = out / f"{args.command}.png.part"
     most = 2**16 / max(figure.get_size_inches())  # a PNG of matplotlib's has fewer than 2^16 pixels a side
     figure.savefig(part, format="png", dpi=min(160, int(most) - 1), metadata={"Software": None})
     part.replace(out / f"{args.command}.png")
     print(f"{len(cells)} cells, {len(table)} rows: {out / args.command}.csv, {out / args.command}.png")
-
-
-def name_of(cell: dict) -> str:
-    """A name that stands for all settings of a cell and the version of the library, and for nothing else."""
-    return f"{cell['command']}-{_digest({**cell, 'version': __version__})[:20]}"
-
-
-def seed_of(cell: dict) -> int:
-    """A seed of the cell's own, from the seed of the command and what the cell is about.
-
-    Neither the rule nor the device is part of it: rules are compared on the same stimuli, and so are devices.
-    """
-    return int(_digest({name: value for name, value in cell.items() if name not in NOT_IN_THE_SEED})[-8:], 16)
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    part.replace(path)
-
-
-# ------------------------------------------------------------------------------------------------- the sweeps
-
-
-def capacity_cells(args) -> list[dict]:
-    """One cell per (rule, d_k, load)."""
-    shared = {
-        "trials": args.trials, "seed": args.seed, "value_dim": args.value_dim, "rate": args.rate,
-        "overlap": args.overlap, "device": args.device, "dtype": args.dtype, "generator": args.generator,
-    }  # fmt: skip
-    checks.counts("dims", args.dims)
-    checks.positive_numbers("loads", args.loads)
-    for rule in args.rules:
-        # the smallest cell there is refuses, in a moment, what no cell could run
-        run_capacity([min(args.dims)], [1 / min(args.dims)], rule=rule, **(shared | {"trials": 1}))
-    return [
-        {"command": "capacity", "rule": rule, "dims": [d_k], "loads": [load], **shared}
-        for rule in args.rules
-        for d_k in args.dims
-        for load in args.loads
-    ]
-
-
-def capacity_cell(cell: dict, out: Path) -> pd.DataFrame:
-    """Rows of :func:`run_capacity`, with the rule in front."""
-    table = run_capacity(**(_settings(cell) | {"seed": seed_of(cell)}))
-    table.insert(0, "rule", cell["rule"])
-    return table
-
-
-def depth_cells(args) -> list[dict]:
-    """One cell per (rule, d_k, load): stacks of all layers and heads share its memories."""
-    shared = {
-        "trials": args.trials, "seed": args.seed, "readouts": args.readouts, "value_dim": args.value_dim,
-        "rate": args.rate, "device": args.device, "dtype": args.dtype,
-    }  # fmt: skip
-    towers = {name: sorted(checks.counts(name, getattr(args, name))) for name in ("layers", "heads")}
-    checks.counts("dims", args.dims)
-    checks.positive_numbers("loads", args.loads)
-    for rule in args.rules:
-        run_depth([1], [1], [min(args.dims)], [2 / min(args.dims)], rule=rule, **(shared | {"trials": 1}))
-    return [
-        {"command": "depth", "rule": rule, "dims": [d_k], "loads": [load], **towers, **shared}
-        for rule in args.rules
-        for d_k in args.dims
-        for load in args.loads
-    ]
-
-
-def depth_cell(cell: dict, out: Path) -> pd.DataFrame:
-    """Rows of :func:`run_depth`, with the rule in front."""
-    table = run_depth(**(_settings(cell) | {"seed": seed_of(cell)}))
-    table.insert(0, "rule", cell["rule"])
-    return table
-
-
-def drift_cells(args) -> list[dict]:
-    """One cell per (rule, d_k, angle)."""
-    shared = {
-        "steps": args.steps, "cues": args.cues, "reversal": args.reversal, "trials": args.trials, "seed": args.seed,
-        "rate": args.rate, "decay": args.decay, "value_dim": args.value_dim, "device": args.device, "dtype": args.dtype,
-    }  # fmt: skip
-    checks.counts("dims", args.dims, 2)
-    if args.reversal is not None and checks.count("reversal", args.reversal, 2) > args.steps:
-        raise ValueError(f"reversal must be a step from 2 to {args.steps}; got {args.reversal}")
-    small = {"steps": 1, "cues": 1, "trials": 1, "reversal": None}
-    for angle in args.angles:
-        run_drift(args.rules, key_dim=min(args.dims), angle=angle, **(shared | small))
-    return [
-        {"command": "drift", "rules": [rule], "key_dim": d_k, "angle": angle, **shared}
-        for d_k in args.dims
-        for angle in args.angles
-        for rule in args.rules
-    ]
-
-
-def drift_cell(cell: dict, out: Path) -> pd.DataFrame:
-    """Rows of :func:`run_drift`, with d_k and the angle in front."""
-    table = run_drift(**(_settings(cell) | {"seed": seed_of(cell)}))
-    table.insert(0, "d_k", cell["key_dim"])
-    table.insert(1, "angle", cell["angle"])
-    return table
-
-
-def train_cells(args) -> list[dict]:
-    """One cell per (rule, layers, trial), deepest first: the longest must not be the last to start."""
-    from .models import STACK_RULES
-    from .training import MultiHop, Recall, TrainConfig, shape_at_budget, trial_seeds
-
-    checks.some_of("rules", args.rules, STACK_RULES)
-    checks.count("sequences", args.sequences, 2)
-    if args.task == "recall":
-        task = Recall(args.pairs, 4 * args.pairs if args.symbols is None else args.symbols, args.queries, args.stale)
-    else:
-        symbols = args.chains * (args.hops + 2) if args.symbols is None else args.symbols
-        task = MultiHop(args.chains, args.hops, symbols, args.queries, args.stale)
-    how = TrainConfig(
-        steps=args.steps, batch=args.batch, learning_rate=args.learning_rate, target=args.target,
-        patience=args.patience, precision=args.precision,
-    )  # fmt: skip
-    shapes = {
-        (rule, depth): shape_at_budget(depth, args.budget, vocab=task.vocab, key_dim=args.key_dim, rule=rule)
-        for rule in args.rules
-        for depth in checks.counts("layers", args.layers)
-    }
-    shared = {
-        "command": "train", "task": {"kind": args.task, **dataclasses.asdict(task)}, "sequences": args.sequences,
-        "device": args.device or "cpu",
-    }  # fmt: skip
-    return [
-        {**shared, "stack": dataclasses.asdict(shape), "how": dataclasses.asdict(dataclasses.replace(how, seed=seed))}
-        for (_, depth), shape in sorted(shapes.items(), key=lambda item: -item[0][1])
-        for seed in trial_seeds(args.seed, args.trials)
-    ]
-
-
-def train_cell(cell: dict, out: Path) -> pd.DataFrame:
-    """Rows of one trained stack. Its weights stay in ``models``; a kill in mid-training loses a few seconds of it."""
-    from .models import StackConfig
-    from .training import MultiHop, Recall, TrainConfig, train_and_test
-
-    kind = {"recall": Recall, "multihop": MultiHop}[cell["task"]["kind"]]
-    task = kind(**{name: value for name, value in cell["task"].items() if name != "kind"})
-    return train_and_test(
-        task, StackConfig(**cell["stack"]), TrainConfig(**cell["how"]), sequences=cell["sequences"],
-        device=cell["device"], checkpoint=out / "models" / f"{name_of(cell)}.pt",
-    )  # fmt: skip
-
-
-def draw_grid(table: pd.DataFrame, rows: list[str], columns, draw) -> object:
-    """One picture per row group and column: ``draw(rows of the table, column, ax)``."""
-    from .figures import new_figure
-
-    groups = list(table.groupby(rows, sort=False))
-    figure, axes = new_figure(len(groups), len(columns), width=5.8 * len(columns), squeeze=False)
-    for (values, part), line in zip(groups, axes, strict=True):
-        for column, ax in zip(columns, line, strict=True):
-            draw(part, column, ax)
-            named = [f"{name} = {value}" for name, value in zip(rows, values, strict=True)]
-            ax.set_title(", ".join([*named, str(column)]), loc="left")
-    return figure
-
-
-def draw_capacity_sweep(table: pd.DataFrame):
-    """A row per rule: fidelity and error."""
-    from .figures import draw_capacity
-
-    return draw_grid(table, ["rule"], ["fidelity", "error"], lambda part, show, ax: draw_capacity(part, ax, show=show))
-
-
-def draw_depth_sweep(table: pd.DataFrame):
-    """A row per (rule, d_k, n), a column per readout: failure against layers, one curve per number of heads."""
-    from .figures import draw_depth
-
-    def draw(part, readout, ax):
-        draw_depth(part[part.readout == readout], ax)
-
-    return draw_grid(table, ["rule", "d_k", "n"], table.readout.unique(), draw)
-
-
-def draw_drift_sweep(table: pd.DataFrame):
-    """A row per (d_k, angle): error and norm."""
-    from .figures import draw_drift
-
-    return draw_grid(table, ["d_k", "angle"], ["error", "norm"], lambda part, show, ax: draw_drift(part, ax, show=show))
-
-
-def draw_train_sweep(table: pd.DataFrame):
-    """Errors against layers: a row per number of hops where several rules are compared."""
-    from .figures import new_figure
-    from .figures.stacks import draw_stacks
-
-    if table.rule.nunique() == 1:
-        return draw_stacks(table)
-    hops = sorted(table.hops.unique())
-    figure, axes = new_figure(len(hops), squeeze=False)
-    for n, (ax,) in zip(hops, axes, strict=True):
-        draw_stacks(table, ax, hops=n)
-    return figure
-
-
-def join_train(table: pd.DataFrame) -> pd.DataFrame:
-    """Trials become means with their standard errors."""
-    from .training import summarise
-
-    return summarise(table).sort_values(["rule", "layers", "hops"]).reset_index(drop=True)
-
-
-SWEEPS = {
-    "capacity": Sweep(capacity_cells, capacity_cell, lambda table: table, draw_capacity_sweep),
-    "depth": Sweep(depth_cells, depth_cell, lambda table: table, draw_depth_sweep),
-    "drift": Sweep(drift_cells, drift_cell, lambda table: table, draw_drift_sweep),
-    "train": Sweep(train_cells, train_cell, join_train, draw_train_sweep),
-}
 
 
 # ------------------------------------------------------------------------------------------------- arguments
@@ -471,14 +243,6 @@ def _named(run, name: str, cell: dict, out: Path) -> tuple[str, pd.DataFrame]:
 
 def _file(out: Path, name: str) -> Path:
     return out / "cells" / f"{name}.csv"
-
-
-def _settings(cell: dict) -> dict:
-    return {name: value for name, value in cell.items() if name != "command"}
-
-
-def _digest(cell: dict) -> str:
-    return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()
 
 
 if __name__ == "__main__":

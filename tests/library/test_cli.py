@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from pavlov_lib import __main__ as cli
+from pavlov_lib import sweeps
 from pavlov_lib.experiments import run_capacity, run_drift
 
 CAPACITY = ["capacity", "--rules", "hebbian", "delta", "--dims", "8", "16", "--loads", "0.5", "1", "--trials", "5"]
@@ -83,7 +84,7 @@ def test_the_numbers_are_those_of_the_experiment(tmp_path):
     cells = json.loads((tmp_path / "capacity.json").read_text())["cells"]
     first = next(iter(cells.values()))
     assert (first["rule"], first["dims"], first["loads"]) == ("hebbian", [8], [0.5])
-    direct = run_capacity([8], [0.5], 5, seed=cli.seed_of(first))
+    direct = run_capacity([8], [0.5], 5, seed=sweeps.seed_of(first))
     pd.testing.assert_frame_equal(table.iloc[:1, 1:], direct, rtol=1e-12)  # decimal text of 16 or 17 digits
     # predictions do not depend on a seed at all
     every = run_capacity([8, 16], [0.5, 1], 5)
@@ -93,12 +94,12 @@ def test_the_numbers_are_those_of_the_experiment(tmp_path):
 def test_rules_are_compared_on_the_same_stimuli_and_cells_differ(tmp_path):
     sweep(DRIFT, tmp_path)
     table = pd.read_csv(tmp_path / "drift.csv")
-    seed = cli.seed_of(next(iter(json.loads((tmp_path / "drift.json").read_text())["cells"].values())))
+    seed = sweeps.seed_of(next(iter(json.loads((tmp_path / "drift.json").read_text())["cells"].values())))
     together = run_drift(steps=20, key_dim=8, angle=0.01, trials=2, seed=seed)
     pd.testing.assert_frame_equal(table.iloc[:, 2:], together, rtol=1e-12)
     a, b = ({"command": "capacity", "dims": [d]} for d in (8, 16))
-    assert cli.seed_of(a) != cli.seed_of(b)
-    assert cli.seed_of(a) == cli.seed_of({**a, "rule": "delta", "device": "cuda"})
+    assert sweeps.seed_of(a) != sweeps.seed_of(b)
+    assert sweeps.seed_of(a) == sweeps.seed_of({**a, "rule": "delta", "device": "cuda"})
 
 
 def test_trained_stacks_are_those_of_run_stacks(tmp_path):
@@ -151,7 +152,7 @@ def test_other_settings_never_meet_in_one_table(tmp_path, runs):
 
 def test_cells_of_another_version_of_the_library_are_not_taken_over(tmp_path, runs, monkeypatch):
     sweep(CAPACITY, tmp_path)
-    monkeypatch.setattr(cli, "__version__", "99")
+    monkeypatch.setattr(sweeps, "__version__", "99")
     sweep(CAPACITY, tmp_path)
     assert len(set(runs)) == 16
 
@@ -215,10 +216,10 @@ def test_a_cell_that_fails_is_an_exit_code_of_one_and_costs_no_other_cell(tmp_pa
     def fails_at_16(cell, out):
         if cell["dims"] == [16]:
             raise FloatingPointError("outgrew float64")
-        return cli.capacity_cell(cell, out)
+        return sweeps.capacity_cell(cell, out)
 
-    whole = cli.SWEEPS["capacity"]
-    monkeypatch.setitem(cli.SWEEPS, "capacity", cli.Sweep(whole.cells, fails_at_16, whole.join, whole.draw))
+    whole = sweeps.SWEEPS["capacity"]
+    monkeypatch.setitem(sweeps.SWEEPS, "capacity", sweeps.Sweep(whole.cells, fails_at_16, whole.join, whole.draw))
     assert sweep(CAPACITY, tmp_path) == 1
     assert capsys.readouterr().err == "python -m pavlov_lib capacity: outgrew float64\n"
     assert len(list((tmp_path / "cells").iterdir())) == 2  # those of d_k = 8 that came first
@@ -323,7 +324,7 @@ def test_a_backend_that_is_not_installed_is_refused(tmp_path, capsys, monkeypatc
 
 
 def test_help_is_there_for_every_command(capsys):
-    for command in cli.SWEEPS:
+    for command in sweeps.SWEEPS:
         with pytest.raises(SystemExit) as end:
             cli.main([command, "--help"])
         assert end.value.code == 0 and "--out FOLDER" in capsys.readouterr().out

@@ -8,7 +8,7 @@ import pytest
 LIBRARY = Path(__file__).resolve().parents[2] / "pavlov_lib"
 ORDER = [
     "checks", "stimuli", "rules", "attention", "theory", "protocols", "experiments", "models", "training", "reference",
-    "figures", "widgets", "__main__",
+    "figures", "widgets", "sweeps", "__main__",
 ]  # fmt: skip
 # A package's shared ground, in order: each of these may import those before it, all other files may import any of
 # these, and nothing else.
