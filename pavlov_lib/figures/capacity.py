@@ -69,6 +69,7 @@ def draw_worst_case(table: pd.DataFrame, ax=None):
     finish(
         ax,
         "Worst case: capacity grows as a square root",
+        columns=1,
         xscale="log",
         yscale="log",
         xlabel="key dimension $d_k$",

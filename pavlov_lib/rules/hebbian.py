@@ -145,16 +145,17 @@ def chunked(keys: Array, values: Array, queries: Array | None, state: Array, rat
     """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads (..., n, c, v), state."""
     xp = checks.namespace(keys=keys)
     left = drive = spread(rate, 1) * values  # η V
-    kept = before = between = 1.0
-    if not (isinstance(decay, float) and decay == 1):
+    kept = before = 1.0
+    if fades := not (isinstance(decay, float) and decay == 1):
         between, before = fading(xp, keys, decay)
         kept = before[..., -1, None, None]
         left = between[..., -1, :, None] * drive  # what is left of each write when its chunk ends
     starts, state = carry(xp, state, kept, left.mT @ keys)
     if queries is None:
         return None, state
-    # how much of the bell at step j is in the test stimulus at step i ≥ j
-    match = between * xp.tril(queries @ keys.mT)
+    match = xp.tril(queries @ keys.mT)  # how much of the bell at step j is in the test stimulus at step i ≥ j
+    if fades:
+        match = between * match
     return match @ drive + spread(before, 1) * (queries @ starts.mT), state
 
 

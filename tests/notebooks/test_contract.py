@@ -1,12 +1,16 @@
 """Every chapter keeps the contract of CONTRIBUTING.md, and nothing can slip past the notebook checks."""
 
+import base64
+import io
 import json
 import re
 import tomllib
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
+from PIL import Image
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
@@ -69,6 +73,17 @@ def test_cleared_outputs_are_noticed(path):
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     assert problems_of_outputs(notebook)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_nothing_in_a_picture_runs_off_its_edge(path):
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            if picture := output.get("data", {}).get("image/png"):
+                pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB"))
+                paper, margin = pixels[0, 0], 4  # matplotlib keeps six pixels free, where it can
+                edges = [pixels[:margin], pixels[-margin:], pixels[:, :margin], pixels[:, -margin:]]
+                assert all((edge == paper).all() for edge in edges), cell.source
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
