@@ -62,7 +62,7 @@ def softmax_attention(keys: Array, values: Array, queries: Array, *, causal: boo
     """
     xp = checks.attention(keys, values, queries, causal)
     scale = keys.shape[-1] ** -0.5 if scale is None else checks.number("scale", scale, 0, open_low=True)
-    with checks.overflow_is_checked(keys):
+    with checks.arithmetic(keys):
         scores = scale * (queries @ keys.mT)
         if causal:
             scores = xp.where(xp.tril(xp.ones_like(scores)) > 0, scores, -math.inf)
@@ -127,7 +127,7 @@ def linear_attention(
     [3. 7.]
     """
     xp = checks.attention(keys, values, queries, causal)
-    with checks.overflow_is_checked(keys):
+    with checks.arithmetic(keys):
         keys_seen, queries_seen = _features(feature_map, keys, queries)
         scores = queries_seen @ keys_seen.mT
         if causal:

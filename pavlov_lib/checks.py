@@ -178,11 +178,18 @@ def setting(name: str, x, like: Array, axes: tuple[int, ...], spelled: str, *, d
     return x
 
 
-def overflow_is_checked(like: Array):
-    """A block without NumPy's warnings, since :func:`finished` looks at its result; torch never warns."""
-    if is_tensor(like):
-        return contextlib.nullcontext()
-    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def arithmetic(like: Array):
+    """The block in which a rule computes: without NumPy's warnings, and without torch's autocast.
+
+    NumPy need not warn, since :func:`finished` looks at the result.
+    Autocast is off because an association matrix sums over the whole sequence, which half precision cannot hold.
+    """
+    if not is_tensor(like):
+        return np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    torch, kind = sys.modules["torch"], like.device.type
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
+        return torch.autocast(kind, enabled=False)
+    return contextlib.nullcontext()
 
 
 def finished(reads: Array | None, state: Array, hint: str, /, **inputs) -> None:
@@ -200,7 +207,7 @@ def finished(reads: Array | None, state: Array, hint: str, /, **inputs) -> None:
     if not values_are_readable(state):
         return
     results = [x for x in (reads, state) if x is not None]
-    with overflow_is_checked(state):
+    with arithmetic(state):
         # one sum sees every NaN and infinity, and costs a single pass
         if all(math.isfinite(float(_detached(x).sum())) for x in results):
             return

@@ -11,7 +11,6 @@ Axes: ``b`` sequences, ``t`` time, ``h`` heads, ``k`` key size, ``v`` value size
 
 from __future__ import annotations
 
-import contextlib
 import math
 from dataclasses import dataclass, fields
 from typing import NamedTuple
@@ -161,7 +160,7 @@ class MemoryLayer(nn.Module):
         """All tokens at once: x (b, t, d) -> (b, t, d), and the state after the last of them."""
         pieces, recent = self._mixed(x, state)
         memory = None if state is None else state.memory
-        with _full_precision(x):
+        with checks.arithmetic(x):
             keys, queries, values, settings = self._stimuli(pieces)
             reads, memory = self.rule.scan_parallel(
                 keys, values, queries, state=memory, chunk=self.config.chunk, **settings
@@ -172,7 +171,7 @@ class MemoryLayer(nn.Module):
     def step(self, x: torch.Tensor, state: LayerState | None = None) -> tuple[torch.Tensor, LayerState]:
         """One token: x (b, d) -> (b, d). The same numbers as :meth:`forward`, by the rule's own ``write``."""
         pieces, recent = self._mixed(x[:, None], state)
-        with _full_precision(x):
+        with checks.arithmetic(x):
             keys, queries, values, settings = self._stimuli(pieces)
             memory = keys.new_zeros(*values.shape[:2], values.shape[-1], keys.shape[-1])
             if state is not None:
@@ -389,10 +388,3 @@ def linear(inputs: int, outputs: int, generator: torch.Generator, *, gain: float
 
 def _generator(generator: torch.Generator | None) -> torch.Generator:
     return torch.Generator("cpu").manual_seed(0) if generator is None else generator
-
-
-def _full_precision(x: torch.Tensor):
-    """Autocast off: an association matrix sums over the whole sequence, which half precision cannot hold."""
-    if torch.amp.is_autocast_available(x.device.type):
-        return torch.autocast(x.device.type, enabled=False)
-    return contextlib.nullcontext()

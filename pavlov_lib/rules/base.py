@@ -74,7 +74,7 @@ def read(state: Array, query: Array) -> Array:
     checks.at_least("state", state, 2, "(..., v, k)")
     checks.not_empty("state", state)
     checks.shape("query", query, (*state.shape[:-2], state.shape[-1]), "(..., k)")
-    with checks.overflow_is_checked(query):
+    with checks.arithmetic(query):
         recalled = apply(state, query)
     checks.finished(None, recalled, "use a smaller state or a shorter query", state=state, query=query)
     return recalled
@@ -106,7 +106,7 @@ def along(axis: int, steps: int, x):
 
 def once(step, state: Array, key: Array, value: Array, hint: str, *settings) -> Array:
     """One checked write: what :func:`loop` does at every step, and the error if the numbers outgrow the dtype."""
-    with checks.overflow_is_checked(key):
+    with checks.arithmetic(key):
         new = step(state, key, value, *settings)
     checks.finished(None, new, hint, state=state, key=key, value=value)
     return new
@@ -123,7 +123,7 @@ def loop(step, keys: Array, values: Array, queries: Array | None, state: Array |
     settings = check_settings(keys, settings)
     steps = keys.shape[-2]
     state, reads = start, []
-    with checks.overflow_is_checked(keys):
+    with checks.arithmetic(keys):
         for key, value, query, *now in zip(
             along(-2, steps, keys),
             along(-2, steps, values),

@@ -31,7 +31,7 @@ def parallel(
         from . import tuned  # only here, since it loads torch
 
         form = functools.partial(getattr(tuned, name), form)
-    with checks.overflow_is_checked(keys):
+    with checks.arithmetic(keys):
         reads, state = _pieces(form, xp, keys, values, queries, start, chunk, settings)
     checks.finished(reads, state, hint, keys=keys, values=values, queries=queries, state=start, **settings)
     return reads, state

@@ -102,6 +102,25 @@ def test_a_session_without_tests_leaves_the_same_state(name, steps):
         assert distance(state, expected) <= EXACT
 
 
+@pytest.mark.parametrize("asked", [True, False], ids=["read", "written only"])
+@pytest.mark.parametrize("name", RULES)
+def test_autocast_changes_nothing(name, asked):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    rule = RULES[name]
+    arrays = [torch.tensor(x) for x in draw(np.random.default_rng(2), rule, steps=150, lead=(2,), dtype=np.float32)]
+
+    def results(form, half):
+        keys, values, queries = (x.clone().requires_grad_() for x in arrays)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
+            reads, state = form(keys, values, queries if asked else None, rate=tame(rule))
+        total = state.square().sum() + (reads.square().sum() if asked else 0)
+        return [state, *torch.autograd.grad(total, [keys, values])]
+
+    for form in (rule.scan, rule.scan_parallel):
+        for x, y in zip(results(form, True), results(form, False), strict=True):
+            assert distance(x, y) == 0
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_the_gradient_of_a_session_without_tests(name):
     torch = pytest.importorskip("torch", reason="torch is an extra")
