@@ -337,3 +337,13 @@ def test_python_finds_the_command(tmp_path):
         env=env, capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
+
+
+def test_the_commands_that_the_book_shows_are_understood():
+    page = (Path(__file__).parents[2] / "book" / "api.md").read_text(encoding="utf-8")
+    shown = [line.split()[3:] for line in page.splitlines() if line.startswith("python -m pavlov_lib ")]
+    assert {words[0] for words in shown} == set(sweeps.SWEEPS)
+    for words in shown:
+        args = cli.make_parser().parse_args(words)
+        args.device = None  # "auto" is what this machine has
+        assert sweeps.SWEEPS[args.command].cells(args)
