@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import sys
@@ -83,10 +84,10 @@ def finish(args: argparse.Namespace, sweep: Sweep, cells: dict[str, dict], out: 
     write_whole(out / f"{args.command}.csv", table.to_csv(index=False).encode())
     write_whole(out / f"{args.command}.json", (json.dumps(settings, indent=1) + "\n").encode())
     figure = sweep.draw(table)
-    part = out / f"{args.command}.png.part"
     most = 2**16 / max(figure.get_size_inches())  # a PNG of matplotlib's has fewer than 2^16 pixels a side
-    figure.savefig(part, format="png", dpi=min(160, int(most) - 1), metadata={"Software": None})
-    part.replace(out / f"{args.command}.png")
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=min(160, int(most) - 1), metadata={"Software": None})
+    write_whole(out / f"{args.command}.png", picture.getvalue())
     print(f"{len(cells)} cells, {len(table)} rows: {out / args.command}.csv, {out / args.command}.png")
 
 
@@ -123,7 +124,10 @@ def make_parser() -> Parser:
     one.add_argument("--trials", type=_whole(1), default=1000)
     one.add_argument("--overlap", type=float, default=0.0, help="expected inner product of two keys")
     one.add_argument(
-        "--generator", choices=GENERATORS, default="numpy", help="what draws the pairs; torch does so on the device"
+        "--generator",
+        choices=GENERATORS,
+        default="numpy",
+        help="what draws the pairs; torch needs --device",
     )
 
     one = commands.add_parser("depth", parents=[common, numpy], help="failure of stacks by layers, heads and d_k")

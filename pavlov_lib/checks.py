@@ -179,10 +179,11 @@ def setting(name: str, x, like: Array, axes: tuple[int, ...], spelled: str, *, d
 
 
 def arithmetic(like: Array):
-    """The block in which a rule computes: without NumPy's warnings, and without torch's autocast.
+    """The block in which a rule or attention computes: without NumPy's warnings, and without torch's autocast.
 
     NumPy need not warn, since :func:`finished` looks at the result.
-    Autocast is off because an association matrix sums over the whole sequence, which half precision cannot hold.
+    Autocast is off because sums over a whole sequence are made here, which half precision cannot hold.
+    A backward pass belongs outside autocast, as torch advises.
     """
     if not is_tensor(like):
         return np.errstate(over="ignore", invalid="ignore", divide="ignore")

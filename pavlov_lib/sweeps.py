@@ -38,7 +38,8 @@ def name_of(cell: dict) -> str:
 def seed_of(cell: dict) -> int:
     """A seed of the cell's own, from the seed of the command and what the cell is about.
 
-    Neither the rule nor the device is part of it: rules are compared on the same stimuli, and so are devices.
+    Rule, device, dtype and generator are no part of it: rules are compared on the same stimuli, and so are devices
+    where NumPy draws.
     """
     return int(_digest({name: value for name, value in cell.items() if name not in NOT_IN_THE_SEED})[-8:], 16)
 

@@ -25,6 +25,8 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
+from pavlov_lib.reference import write_whole
+
 ROOT = Path(__file__).resolve().parent.parent
 LITE = ROOT / "lite"
 CACHE = ROOT / ".cache" / "lite"
@@ -115,6 +117,7 @@ def source_reader(source: str) -> Callable[[str], bytes]:
     if "://" in source:
         path = CACHE / source.rsplit("/", 1)[1]
         if not path.exists():
+            CACHE.mkdir(parents=True, exist_ok=True)
             write_whole(path, read_address(source))
         return archive_reader(path)
     path = Path(source)
@@ -134,13 +137,6 @@ def pip(*arguments: str) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise OSError(f"pip {arguments[0]} failed: {done.stderr.strip().splitlines()[-1]}")
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    part.replace(path)
 
 
 def fetch() -> None:
@@ -182,6 +178,7 @@ def absent(sums: dict[str, str]) -> dict[str, str]:
 
 def take(read: Callable[[str], bytes], missing: dict[str, str]) -> None:
     """Read, check and keep each missing file."""
+    (CACHE / "pyodide").mkdir(parents=True, exist_ok=True)
     for name, digest in tqdm(missing.items(), unit="file", desc="runtime for the browser", disable=None):
         data = read(name)
         if sha256(data) != digest:

@@ -53,8 +53,8 @@ def run_capacity(
         A torch device; NumPy does the work if not given.
     dtype : {"float64", "float32"}
     generator : {"numpy", "torch"}
-        What draws the pairs: NumPy, the same ones for every device, or torch on ``device``, which is faster.
-        Overlapping keys are always NumPy's.
+        What draws the pairs: NumPy, the same ones for every device, or torch on ``device``, which must then
+        be given: faster, and other pairs on every kind of device. Overlapping keys are always NumPy's.
 
     Returns
     -------

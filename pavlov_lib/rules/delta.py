@@ -141,7 +141,7 @@ def scan_parallel(
 
 
 def chunked(keys: Array, values: Array, queries: Array | None, state: Array, rate):
-    """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads (..., n, c, v), state."""
+    """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads like values or None, state."""
     xp = checks.namespace(keys=keys)
     n, c, v = keys.shape[-3], keys.shape[-2], values.shape[-1]
     writes = spread(rate, 1) * keys  # K̃ = η K
@@ -152,8 +152,9 @@ def chunked(keys: Array, values: Array, queries: Array | None, state: Array, rat
         along(-3, n, solved[..., :v]), along(-3, n, solved[..., v:]), along(-3, n, writes), strict=True
     ):
         error = from_values - from_keys @ state.mT  # what the animal did not expect
-        starts.append(state)
-        errors.append(error)
+        if queries is not None:
+            starts.append(state)
+            errors.append(error)
         state = state + error.mT @ write
     if queries is None:
         return None, state

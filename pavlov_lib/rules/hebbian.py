@@ -142,7 +142,7 @@ def scan_parallel(
 
 
 def chunked(keys: Array, values: Array, queries: Array | None, state: Array, rate, decay):
-    """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads (..., n, c, v), state."""
+    """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads like values or None, state."""
     xp = checks.namespace(keys=keys)
     left = drive = spread(rate, 1) * values  # η V
     kept = before = 1.0

@@ -136,7 +136,7 @@ def scan_parallel(
 
 
 def chunked(keys: Array, values: Array, queries: Array | None, state: Array, rate):
-    """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads (..., n, c, v), state."""
+    """All chunks at once, unchecked: keys (..., n, c, k), values (..., n, c, v) -> reads like values or None, state."""
     xp = checks.namespace(keys=keys)
     c, v = values.shape[-2:]
     drive = spread(rate, 1) * values

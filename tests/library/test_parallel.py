@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pavlov_lib import RULES
+from pavlov_lib import RULES, attention, read
 
 # Sums of a few hundred products in another order: some 1e-15 relative in float64. The promise is 1e-10; we hold 1e-13.
 EXACT = 1e-13
@@ -119,6 +119,24 @@ def test_autocast_changes_nothing(name, asked):
     for form in (rule.scan, rule.scan_parallel):
         for x, y in zip(results(form, True), results(form, False), strict=True):
             assert distance(x, y) == 0
+
+
+@pytest.mark.parametrize("what", ["read", "write", "softmax_attention", "linear_attention"])
+def test_autocast_changes_no_single_step_and_no_attention(what):
+    torch = pytest.importorskip("torch", reason="torch is an extra")
+    keys, values, queries = (
+        torch.tensor(x) for x in draw(np.random.default_rng(3), RULES["delta"], steps=20, dtype=np.float32)
+    )
+    state = torch.randn(4, 5, generator=torch.Generator().manual_seed(0))
+    call = {
+        "read": lambda: read(state, queries[0]),
+        "write": lambda: RULES["delta"].write(state, keys[0], values[0]),
+        "softmax_attention": lambda: attention.softmax_attention(keys, values, queries),
+        "linear_attention": lambda: attention.linear_attention(keys, values, queries),
+    }[what]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        inside = call()
+    assert distance(inside, call()) == 0
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -6,7 +6,6 @@ import functools
 
 import torch
 
-from ... import checks
 from ...checks import Array
 
 
@@ -57,8 +56,7 @@ def by_hand(backward):
             found = iter(found)
             grads = [next(found) if x.requires_grad else None for x in inputs]
         else:
-            with checks.arithmetic(reads_grad):
-                grads = backward(inputs, rate, left, reads_grad.contiguous(), state_grad.contiguous(), *ctx.extra)
+            grads = backward(inputs, rate, left, reads_grad.contiguous(), state_grad.contiguous(), *ctx.extra)
             grads = [x if x is None or i == 3 else x.view(inputs[i].shape) for i, x in enumerate(grads)]
         return (*grads, *[None] * (6 + len(ctx.extra) - len(grads)))
 
