@@ -27,7 +27,10 @@ import pavlov_slides  # noqa: E402
 from pavlov_lib.reference import write_whole  # noqa: E402
 
 SECONDS = 120  # for one deck; a laptop needs about one
-READY = "document.documentElement.dataset.slides === 'ready' && [...document.images].every((x) => x.complete)"
+# All pictures are there, and every slide has been laid on a page of its own, which happens after the deck is ready.
+READY = """(slides) => document.documentElement.dataset.slides === 'ready'
+    && [...document.images].every((x) => x.complete)
+    && document.querySelectorAll('.pdf-page').length === slides"""
 
 
 def print_deck(browser, deck: Path) -> None:
@@ -36,7 +39,7 @@ def print_deck(browser, deck: Path) -> None:
     page = browser.new_page()
     page.set_default_timeout(1000 * SECONDS)
     page.goto(f"{deck.as_uri()}?print-pdf")
-    page.wait_for_function(READY)
+    page.wait_for_function(READY, arg=slides)
     pdf = page.pdf(print_background=True, prefer_css_page_size=True)
     page.close()
     if (pages := len(PdfReader(io.BytesIO(pdf)).pages)) != slides:
