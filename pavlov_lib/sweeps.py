@@ -52,56 +52,55 @@ def _digest(cell: dict) -> str:
     return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()
 
 
+def _cells(args, run: Callable, shared: dict, small: dict) -> list[dict]:
+    """One cell per (rule, d_k, load), once the smallest cell has refused, in a moment, what no cell could run."""
+    checks.counts("dims", args.dims)
+    checks.positive_numbers("loads", args.loads)
+    for rule in args.rules:
+        run(rule=rule, dims=[min(args.dims)], **(shared | small | {"trials": 1}))
+    return [
+        {"command": args.command, "rule": rule, "dims": [d_k], "loads": [load], **shared}
+        for rule in args.rules
+        for d_k in args.dims
+        for load in args.loads
+    ]
+
+
+def _rows(run: Callable, cell: dict, **first) -> pd.DataFrame:
+    """Rows of an experiment, with what tells cells apart in front."""
+    table = run(**(_settings(cell) | {"seed": seed_of(cell)}))
+    for place, (name, value) in enumerate(first.items()):
+        table.insert(place, name, value)
+    return table
+
+
 def capacity_cells(args) -> list[dict]:
     """One cell per (rule, d_k, load)."""
     shared = {
         "trials": args.trials, "seed": args.seed, "value_dim": args.value_dim, "rate": args.rate,
         "overlap": args.overlap, "device": args.device, "dtype": args.dtype, "generator": args.generator,
     }  # fmt: skip
-    checks.counts("dims", args.dims)
-    checks.positive_numbers("loads", args.loads)
-    for rule in args.rules:
-        # the smallest cell there is refuses, in a moment, what no cell could run
-        run_capacity([min(args.dims)], [1 / min(args.dims)], rule=rule, **(shared | {"trials": 1}))
-    return [
-        {"command": "capacity", "rule": rule, "dims": [d_k], "loads": [load], **shared}
-        for rule in args.rules
-        for d_k in args.dims
-        for load in args.loads
-    ]
+    return _cells(args, run_capacity, shared, {"loads": [1 / min(args.dims)]})
 
 
 def capacity_cell(cell: dict, out: Path) -> pd.DataFrame:
-    """Rows of :func:`run_capacity`, with the rule in front."""
-    table = run_capacity(**(_settings(cell) | {"seed": seed_of(cell)}))
-    table.insert(0, "rule", cell["rule"])
-    return table
+    """Rows of :func:`run_capacity`."""
+    return _rows(run_capacity, cell, rule=cell["rule"])
 
 
 def depth_cells(args) -> list[dict]:
     """One cell per (rule, d_k, load): stacks of all layers and heads share its memories."""
+    towers = {name: sorted(checks.counts(name, getattr(args, name))) for name in ("layers", "heads")}
     shared = {
         "trials": args.trials, "seed": args.seed, "readouts": args.readouts, "value_dim": args.value_dim,
-        "rate": args.rate, "device": args.device, "dtype": args.dtype,
+        "rate": args.rate, "device": args.device, "dtype": args.dtype, **towers,
     }  # fmt: skip
-    towers = {name: sorted(checks.counts(name, getattr(args, name))) for name in ("layers", "heads")}
-    checks.counts("dims", args.dims)
-    checks.positive_numbers("loads", args.loads)
-    for rule in args.rules:
-        run_depth([1], [1], [min(args.dims)], [2 / min(args.dims)], rule=rule, **(shared | {"trials": 1}))
-    return [
-        {"command": "depth", "rule": rule, "dims": [d_k], "loads": [load], **towers, **shared}
-        for rule in args.rules
-        for d_k in args.dims
-        for load in args.loads
-    ]
+    return _cells(args, run_depth, shared, {"loads": [2 / min(args.dims)], "layers": [1], "heads": [1]})
 
 
 def depth_cell(cell: dict, out: Path) -> pd.DataFrame:
-    """Rows of :func:`run_depth`, with the rule in front."""
-    table = run_depth(**(_settings(cell) | {"seed": seed_of(cell)}))
-    table.insert(0, "rule", cell["rule"])
-    return table
+    """Rows of :func:`run_depth`."""
+    return _rows(run_depth, cell, rule=cell["rule"])
 
 
 def drift_cells(args) -> list[dict]:
@@ -125,11 +124,8 @@ def drift_cells(args) -> list[dict]:
 
 
 def drift_cell(cell: dict, out: Path) -> pd.DataFrame:
-    """Rows of :func:`run_drift`, with d_k and the angle in front."""
-    table = run_drift(**(_settings(cell) | {"seed": seed_of(cell)}))
-    table.insert(0, "d_k", cell["key_dim"])
-    table.insert(1, "angle", cell["angle"])
-    return table
+    """Rows of :func:`run_drift`."""
+    return _rows(run_drift, cell, d_k=cell["key_dim"], angle=cell["angle"])
 
 
 def train_cells(args) -> list[dict]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks, stimuli, theory
-from .common import cosine, drawer, find_rule, mean_and_se, mover, to_numpy
+from .common import cosine, drawer, find_rule, mean_and_se, to_numpy
 
 # Numbers per batch of trials: large enough that Python costs nothing, small enough to stay in the cache.
 # They decide which pair gets which random numbers, so another size is another experiment.
@@ -81,7 +81,7 @@ def run_capacity(
         raise ValueError(f"overlap must be below 1, or all keys are one; got {overlap}")
     if value_dim is not None:
         checks.count("value_dim", value_dim)
-    draw, draw_keys = drawer(generator, device, dtype), _keys(overlap, generator, device, dtype)
+    draw_keys, draw_values = drawer(generator, device, dtype, overlap), drawer(generator, device, dtype)
     # the lists of n that one memory lives through
     curves = [(d_k, [max(1, round(load * d_k)) for load in loads]) for d_k in dims]
     if not shared:
@@ -91,7 +91,7 @@ def run_capacity(
         d_v = value_dim or d_k
         per_trial = {n: [] for n in sizes}
         for size in _batches(trials, max(sizes) * (d_k + d_v), BATCH[generator]):
-            keys, values = draw_keys(rng, size, max(sizes), d_k), draw(rng, size, max(sizes), d_v)
+            keys, values = draw_keys(rng, size, max(sizes), d_k), draw_values(rng, size, max(sizes), d_v)
             for n, recalled in _grow(learning, keys, values, sorted(per_trial), rate):
                 fidelity = cosine(recalled, values[:, :n]).mean(-1)
                 recalled -= values[:, :n]
@@ -238,13 +238,6 @@ def run_context(
             predicted = theory.expected_recall(rule, n, d_k, d_k, rate=rate, **settings)[1][0]
             rows.append((d_k, n, *mean_and_se(found[:, n - 1]), predicted))
     return pd.DataFrame(rows, columns=["d_k", "n", "fidelity", "fidelity_se", "predicted_fidelity"])
-
-
-def _keys(overlap: float, *how):
-    if overlap == 0:
-        return drawer(*how)
-    move = mover(*how[1:])
-    return lambda rng, *shape: move(stimuli.correlated_unit_vectors(rng, *shape, overlap=overlap))
 
 
 def _batches(trials: int, numbers_per_trial: int, at_once: int):

@@ -43,17 +43,20 @@ def mover(device: str | None, dtype: str):
 GENERATORS = ("numpy", "torch")
 
 
-def drawer(generator: str, device: str | None, dtype: str):
+def drawer(generator: str, device: str | None, dtype: str, overlap: float = 0.0):
     """Check, and return the function that draws unit vectors, ``draw(rng, *shape)``, where the work will be done.
 
     "numpy" draws the same vectors for every device and carries them there.
     "torch" draws them there, from a seed taken from ``rng``: faster, and other vectors on every kind of device.
+    Vectors that overlap are always NumPy's.
     """
     move = mover(device, dtype)
-    if checks.one_of("generator", generator, GENERATORS) == "numpy":
-        return lambda rng, *shape: move(stimuli.unit_vectors(rng, *shape))
-    if device is None:
+    if checks.one_of("generator", generator, GENERATORS) == "torch" and device is None:
         raise ValueError("generator 'torch' needs a device; got device=None")
+    if overlap:
+        return lambda rng, *shape: move(stimuli.correlated_unit_vectors(rng, *shape, overlap=overlap))
+    if generator == "numpy":
+        return lambda rng, *shape: move(stimuli.unit_vectors(rng, *shape))
     import torch
 
     def draw(rng, *shape):

@@ -51,7 +51,9 @@ def _pieces(form, xp, keys, values, queries, state, chunk, settings):
         reads, state = form(*folded, state, *now)
         if reads is not None:
             parts.append(reads.reshape(*reads.shape[:-3], steps, reads.shape[-1]))
-    return (xp.concat(parts, -2) if len(parts) > 1 else parts[0] if parts else None), state
+    if not parts:
+        return None, state
+    return (parts[0] if len(parts) == 1 else xp.concat(parts, -2)), state
 
 
 def lengths(steps: int, chunk: int) -> list[tuple[int, int]]:

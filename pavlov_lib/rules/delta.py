@@ -152,9 +152,8 @@ def chunked(keys: Array, values: Array, queries: Array | None, state: Array, rat
         along(-3, n, solved[..., :v]), along(-3, n, solved[..., v:]), along(-3, n, writes), strict=True
     ):
         error = from_values - from_keys @ state.mT  # what the animal did not expect
-        if queries is not None:
-            starts.append(state)
-            errors.append(error)
+        starts.append(state)
+        errors.append(error)
         state = state + error.mT @ write
     if queries is None:
         return None, state

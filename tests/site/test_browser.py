@@ -47,7 +47,6 @@ AUDIT = """(again) => axe.run(document, {
 
 def page_names(site: Path) -> list[str]:
     found = (p.relative_to(site) for p in site.rglob("*.html"))
-    # the start page leads on at once
     found = [p for p in found if p.parts[0] not in ("_static", "_sources", "lite")]
     # a start page that leads on at once would leave in the middle of its inspection
     return sorted(str(p) for p in found if 'http-equiv="refresh"' not in (site / p).read_text(encoding="utf8"))
